@@ -37,7 +37,7 @@ const STORE_METRICS: readonly StateMetric<keyof StoreMetrics>[] = [
   ['checkpointSeconds', Gauge, 'lanekeeper_checkpoint_seconds', 'How long that took the last time'],
   ['freeBytes', Gauge, 'lanekeeper_disk_free_bytes', 'Space that is left on the disk of the folder'],
   ['loadedPartitions', Gauge, 'lanekeeper_loaded_workspaces', 'Workspaces of the folder that are in memory'],
-  ['loadedBytes', Gauge, 'lanekeeper_loaded_bytes', 'Memory that they take, roughly'],
+  ['loadedBytes', Gauge, 'lanekeeper_loaded_bytes', 'Memory that they take, roughly, or records that were read from Redis'],
   ['partitionLoads', Counter, 'lanekeeper_workspace_loads_total', 'How often a workspace was loaded from the folder'],
   ['partitionReleases', Counter, 'lanekeeper_workspace_releases_total', 'How often a workspace was released from memory'],
   ['connections', Gauge, 'lanekeeper_redis_connections', 'Connections to Redis by their state'],

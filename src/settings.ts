@@ -178,7 +178,8 @@ export const settings = z.object({
   }),
   cache: wholeNumber(0, 1_000_000, 'a number of MiB, 0 or more').optional().register(sources, {
     env: 'LANEKEEPER_CACHE',
-    description: 'the memory that the workspaces of a folder may take, in MiB; default: half of the heap',
+    description:
+      'the memory for the workspaces of a folder, in MiB, by default half of the heap; or for what was read from Redis, an eighth of it',
   }),
   changeDays: wholeNumber(1, 365, 'a number of days from 1 to 365')
     .default(durations.changes / DAY)

@@ -32,7 +32,7 @@ export interface StorageOptions extends Pick<Store, 'derived'> {
    * storage's, or `DRIVER:{JSON options}` of any unstorage driver.
    */
   readonly bytes?: string | undefined
-  /** the memory that the workspaces of a folder may take, in bytes; half of the heap of the process by default */
+  /** the memory that the workspaces of a folder, or what was read from Redis, may take, in bytes; by default a part of the heap */
   readonly cacheBytes?: number | undefined
   /** handles connections of other processes to the holder of a folder */
   readonly serve?: (socket: Socket) => void
@@ -123,7 +123,7 @@ async function openStore(
   if (kind === 'memory') return withCloser(createMemoryStore(options.derived), closers)
   // Loaded only when it is used: the client takes a third of the start time of a command.
   const { openRedisStore } = await import('./redis/store.ts')
-  return withCloser(await openRedisStore(address, { log: options.log, derived: options.derived }), closers)
+  return withCloser(await openRedisStore(address, options), closers)
 }
 
 function withCloser(store: Store, closers: Closers, isReadOnly = false): { store: Store; isReadOnly: boolean } {

@@ -129,7 +129,8 @@ export class Partition {
   }
 }
 
-function isAsExpected(stored: Stored | undefined, expected: ExpectedRecord): boolean {
+/** Whether a record meets an expectation. */
+export function isAsExpected(stored: Stored | undefined, expected: ExpectedRecord): boolean {
   if (expected === null || stored === undefined) return expected === null && stored === undefined
   if (typeof expected === 'string') return stored.revision === expected
   if (stored.revision === expected.revision) return true

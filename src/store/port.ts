@@ -166,7 +166,7 @@ export interface StoreMetrics {
   readonly checkpointSeconds?: number
   /** the space that is left on the disk */
   readonly freeBytes?: number
-  /** the partitions in memory, and the memory that they take, roughly */
+  /** the partitions in memory, and the memory that they, or records that were read, take, roughly */
   readonly loadedPartitions?: number
   readonly loadedBytes?: number
   /** how often a partition was loaded, and released, since the start */

@@ -45,7 +45,11 @@ describe.runIf(driversOf('service').includes('redis'))('a check of Redis', () =>
   const key = (name: string) => `lk:{${Acme}}:${name}`
   /** The key of a record of a kind. */
   const recordOf = async (kind: string) => (await client.zrange(key('k'), 0, -1)).find((name) => name.startsWith(`${kind}:`))!
-  const check = (options = {}) => findDamage(depsOf(storage), options)
+  /** As the command does, in a process that has read nothing before. */
+  const check = async (options = {}) => {
+    const own = await openStorage(server.url, { log: quiet, derived: createDerivations() })
+    return findDamage(depsOf(own), options).finally(() => own.close())
+  }
   beforeEach(async () => {
     server = await startRedis()
     storage = await openStorage(server.url, { log: quiet, derived: createDerivations() })

@@ -23,7 +23,7 @@ interface Goals {
   readonly service?: number
   /** CPU time of Redis in µs */
   readonly redis?: number
-  /** CPU time of Redis ÷ that of MGET of as many records */
+  /** CPU time of Redis ÷ CPU time of MGET for as many records */
   readonly mget?: number
 }
 

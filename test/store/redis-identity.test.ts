@@ -17,13 +17,15 @@ let identity: string | null
 /** The reply to the read. */
 let reply: unknown
 const get = vi.fn(async (_key: string) => identity)
+/** The revision of an empty partition, or the identity. */
+const getAny = async (key: string) => (key.endsWith(':n') ? null : get(key))
 beforeEach(() => {
   identity = 'id-1'
   get.mockClear()
 })
 
 function storeWith(expected?: string | null): RedisStore {
-  const client = { mget: async () => reply, lkRead: async () => reply, get }
+  const client = { mget: async () => reply, lkRead: async () => reply, hmget: async () => [null], get: getAny }
   const pool = { runRead: async (run: (on: unknown) => Promise<unknown>) => run(client), probe: async () => undefined }
   const identity = expected === undefined ? undefined : new Identity('lk', new Map([['lk:id', expected]]))
   return new RedisStore(pool as unknown as Pool, 'lk', { derived: [], identity })
@@ -32,12 +34,12 @@ const keysRead = async (part: Partial<ReadRequest>, expected: string | null = 'i
   (await storeWith(expected).read('w1', readRequest(part)))!.records.length
 
 const plain = { records: ['a:1', 'a:2'] }
-const counted = { ...plain, counts: ['i'] }
-const script = (...texts: (string | null)[]) => [texts.map((text, i) => [`a:${i + 1}`, text]), [], [0], []]
+const listed = { ...plain, ranges: [{ index: 'i', limit: 1, fetch: 'b:' }] }
+const script = (...texts: (string | null)[]) => [texts.map((text, i) => [`a:${i + 1}`, text]), [[null, [], []]], [], [], 'r1']
 
 describe.each([
-  ['records', plain, [null, null], ['r1 {}', null]],
-  ['records and a count', counted, script(null, null), script('r1 {}', null)],
+  ['records', plain, [null, null, null], ['r1', 'r1 {}', null]],
+  ['records and a range', listed, script(null, null), script('r1 {}', null)],
 ])('a read of %s', (_what, request, absent, present) => {
   test('that finds none fails when Redis was emptied, or holds other data', async () => {
     reply = absent
@@ -59,8 +61,8 @@ describe.each([
 })
 
 test.each<[string, Partial<ReadRequest>, unknown]>([
-  ['records', { records: new Map([['a:1', '']]) } as never, script(null)],
-  ['indexes', { indexes: new Map([['i', null]]) } as never, script(null)],
+  ['records', { records: new Map([['a:1', null]]) } as never, [null, null, null]],
+  ['indexes', { indexes: new Map([['i', null]]) } as never, [null, null]],
 ])('a read that expects %s does not ask for the identity: an emptied Redis does not meet it', async (_what, expected, found) => {
   reply = found
   identity = 'id-2'
@@ -69,12 +71,12 @@ test.each<[string, Partial<ReadRequest>, unknown]>([
 
 test('a read without records does not ask for the identity', async () => {
   reply = script()
-  expect(await keysRead({ counts: ['i'] })).toBe(0)
+  expect(await keysRead({ ranges: listed.ranges })).toBe(0)
   expect(get).not.toHaveBeenCalled()
 })
 
 test('a store without a known identity does not check it', async () => {
-  reply = [null, null]
+  reply = [null, null, null]
   await storeWith().read('w1', readRequest(plain))
   await storeWith().ready()
   expect(get).not.toHaveBeenCalled()

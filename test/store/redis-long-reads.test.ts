@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setImmediate as nextRound } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { ReadRequest } from '../../src/store/port.ts'
-import type { ReadReply } from '../../src/store/redis/codec.ts'
+import { decodeStored, type ReadReply } from '../../src/store/redis/codec.ts'
 import { readInSteps } from '../../src/store/redis/long-reads.ts'
 import { Pool } from '../../src/store/redis/pool.ts'
 import { RedisStore } from '../../src/store/redis/store.ts'
@@ -55,7 +55,7 @@ async function read(wanted: ReadRequest, between: (step: number) => Promise<unkn
     await between(steps.length)
     return reply
   }
-  return { snapshot: await readInSteps(send, wanted), steps }
+  return { snapshot: await readInSteps(send, wanted, (_key, text) => decodeStored(text)), steps }
 }
 const valuesOf = ({ snapshot }: Awaited<ReturnType<typeof read>>) => snapshot!.ranges[0]!.records.map((stored) => stored?.value['n'])
 

@@ -1,12 +1,18 @@
+import { lastWord } from '../indexes.ts'
 import type { Appended, Change, Expectation, IndexRange, ReadRequest, Snapshot, Stored, Value } from '../port.ts'
 
-/** The reply to a read. The last member has the records of `rest`. */
+/** The reply to a read. `rest` has the records of more keys. */
 export type ReadReply = [
   records: [key: string | null, stored: string | null][],
   ranges: [revision: string | null, entries: string[], records: (string | null)[]][],
   counts: number[],
   rest: (string | null)[],
+  /** the revision of the partition; null: nothing was ever written to it */
+  revision: string | null,
 ]
+
+/** Makes a record of what Redis has under a key. */
+export type Decode = (key: string, text: string | null) => Stored | null
 
 /** What one script reads of a request (see `READ`). */
 interface ReadLimits {
@@ -64,12 +70,23 @@ function encodeRange({ index, after, before, reverse, limit, fetch }: IndexRange
   return { index, after, before, reverse: reverse === true, limit, fetch }
 }
 
-export function decodeSnapshot([records, ranges, counts]: ReadReply): Snapshot {
+/** @param requested the ranges that were read */
+export function decodeSnapshot([records, ranges, counts]: ReadReply, requested: readonly IndexRange[], decode: Decode): Snapshot {
   return {
-    records: records.map(([key, text]) => ({ key, stored: decodeStored(text) })),
-    ranges: ranges.map(([revision, entries, fetched]) => ({ revision, entries, records: fetched.map(decodeStored) })),
+    records: records.map(([key, text]) => ({ key, stored: key === null ? null : decode(key, text) })),
+    ranges: ranges.map(([revision, entries, fetched], i) => ({
+      revision,
+      entries,
+      records: fetched.map((text, j) => decode(requested[i]!.fetch! + lastWord(entries[j]!), text)),
+    })),
     counts,
   }
+}
+
+/** Whether the text of a record has a revision. @param revision undefined: there was no record */
+export function hasRevision(text: string | null, revision: string | undefined): boolean {
+  if (text === null || revision === undefined) return text === null && revision === undefined
+  return text.startsWith(revision) && text[revision.length] === ' '
 }
 
 /** A record as Redis stores it: its revision, a space, and JSON. */

@@ -1,9 +1,9 @@
 import { lastWord } from '../indexes.ts'
 import type { ExpectedRecord, IndexRange, ReadRequest, Snapshot, Stored } from '../port.ts'
-import { decodeSnapshot, decodeStored, encodeRead, type ReadReply } from './codec.ts'
+import { decodeSnapshot, encodeRead, type Decode, type ReadReply } from './codec.ts'
 
 /** How many bytes of records the first script of a read may read. Most reads need no other one. Any number of requests do it at once. */
-const FIRST_BYTES = 128 * 1024
+export const FIRST_BYTES = 128 * 1024
 /**
  * How many bytes of records each further script reads, so that its reply is sent and decoded in a few milliseconds. Only one long record
  * may exceed it.
@@ -21,18 +21,19 @@ type Send = (request: string) => Promise<ReadReply | null>
  * Reads a snapshot. Long ones are read in several steps, so that neither a script nor the decoding of its reply takes long. Each step
  * requires that nothing has changed which the steps before it have read. If that fails several times, one step reads everything: a
  * read must not fail because others write.
+ * @param decode is called right after the reply that has the record
  * @returns null when the expectation is not met
  */
-export async function readInSteps(send: Send, request: ReadRequest): Promise<Snapshot | null> {
+export async function readInSteps(send: Send, request: ReadRequest, decode: Decode): Promise<Snapshot | null> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const reply = await send(encodeRead(request, { sizeOf: () => FIRST_BYTES }))
     if (reply === null) return null
-    const snapshot = await readRest(send, request, decodeSnapshot(reply))
+    const snapshot = await readRest(send, request, decodeSnapshot(reply, request.ranges, decode), decode)
     if (snapshot !== undefined) return snapshot
   }
   await request.beforeStep?.()
   const reply = await send(encodeRead(request, { sizeOf: ({ partial }) => (partial === true ? PAGE_BYTES : undefined), readsOne: true }))
-  return reply === null ? null : cutPartial(request, decodeSnapshot(reply))
+  return reply === null ? null : cutPartial(request, decodeSnapshot(reply, request.ranges, decode))
 }
 
 /** Ends partial ranges at the last record that was read. */
@@ -57,7 +58,7 @@ interface Missing {
  * Reads what the first step has left out.
  * @returns undefined when something has changed since
  */
-async function readRest(send: Send, request: ReadRequest, first: Snapshot): Promise<Snapshot | undefined> {
+async function readRest(send: Send, request: ReadRequest, first: Snapshot, decode: Decode): Promise<Snapshot | undefined> {
   const ranges = first.ranges.map((range) => ({ ...range, records: [...range.records] }))
   let missing = ranges.flatMap(({ entries, records }, i): Missing[] => {
     const range = request.ranges[i]!
@@ -75,7 +76,7 @@ async function readRest(send: Send, request: ReadRequest, first: Snapshot): Prom
     if (reply === null) return undefined
     counts = reply[2]
     for (const [i, text] of reply[3].entries()) {
-      const stored = decodeStored(text)
+      const stored = decode(missing[i]!.key, text)
       records.set(missing[i]!.key, stored?.revision ?? null)
       missing[i]!.records.push(stored)
       length += text?.length ?? 0

@@ -161,7 +161,8 @@ end
 /**
  * Reads a snapshot. The `size` of a range, and of `rest`, which are more keys, limits the bytes of all records that are read so
  * far: what exceeds it is left out, and all that follows. With `readsOne`, the first record is read although it exceeds it.
- * @returns nil when the expectation is not met; otherwise records, ranges, counts, and the records of `rest`
+ * @returns nil when the expectation is not met; otherwise records, ranges, counts, the records of `rest`, and the revision of the
+ * partition
  */
 export const READ = `${SHARED}
 if not meetsExpectation() then return false end
@@ -205,7 +206,7 @@ for i, name in ipairs(request.counts) do
   counts[i] = redis.call('ZCARD', base .. ':i:' .. name)
 end
 for _, key in ipairs(request.rest) do fetch(rest, key, request.size) end
-return { records, ranges, counts, rest }
+return { records, ranges, counts, rest, redis.call('GET', KEYS[1]) }
 `
 
 /**

@@ -1,5 +1,4 @@
 import type { Logger } from 'pino'
-import { LRUCache } from 'lru-cache'
 import {
   StorageUnavailable,
   type Change,
@@ -8,65 +7,18 @@ import {
   type Snapshot,
   type Store,
   type StoreMetrics,
-  type Template,
   type Value,
 } from '../port.ts'
-import { resolveTemplate, resolveTemplates } from '../templates.ts'
 import { CommitLeases, type CommitLease } from '../commit-leases.ts'
 import { COMMAND_TIMEOUT, replicationOf, type Connection } from './client.ts'
-import { decodeStored, encodeChange, type ReadReply } from './codec.ts'
+import { encodeChange } from './codec.ts'
 import { CommitSender, waitForLease, CommitPubSub } from './commits.ts'
 import { dumpPartition } from './dump.ts'
 import { Identity, readOnce } from './identity.ts'
-import { readInSteps } from './long-reads.ts'
+import { ReadCache } from './read-cache.ts'
+import { Reads } from './reads.ts'
 import { CommandFailed, openClient, Pool, throwUnavailable, toUnavailable, withTimeout } from './pool.ts'
 import { scanIndexNames, scanPartitions, scanRecords, scanUnlisted } from './scan.ts'
-
-/** How many records the ids of their parents are remembered of. */
-const REMEMBERED = 100_000
-
-/**
- * Guesses the keys of templates, so that Redis needs no script to resolve them: a card never moves to another board, for
- * example. A guess is only used to read. Whether it was right is checked with the records that were read.
- */
-class ParentKeyCache {
-  /** `partition key` → the members that templates have taken from that record */
-  readonly #members = new LRUCache<string, Readonly<Record<string, unknown>>>({ maxSize: REMEMBERED, sizeCalculation: () => 1 })
-
-  /** @returns the keys of all templates; undefined if one of them cannot be guessed */
-  guess(partition: string, templates: readonly Template[]): string[] | undefined {
-    const keys: string[] = []
-    for (const template of templates) {
-      const key = resolveTemplate(template, (index) => this.#members.get(`${partition} ${keys[index]}`))
-      if (key === null) return undefined
-      keys.push(key)
-    }
-    return keys
-  }
-
-  /** Remembers the members of the records that the templates of a read were resolved with. */
-  learn(partition: string, templates: readonly Template[], records: Snapshot['records']): void {
-    for (const part of templates.flat()) {
-      if (typeof part === 'string') continue
-      const { key, stored } = records[part.index]!
-      const name = `${partition} ${key}`
-      this.#members.set(name, { ...this.#members.get(name), [part.member]: stored?.value[part.member] })
-    }
-  }
-}
-
-/**
- * Checks guessed keys with the records that were read.
- * @returns the records with the keys that the templates really have; undefined if a guess was wrong
- */
-function confirmGuess(templates: readonly Template[], read: Snapshot['records']): Snapshot['records'] | undefined {
-  let isRight = true
-  const records = resolveTemplates(templates, (key, i) => {
-    isRight &&= key === read[i]!.key
-    return read[i]!.stored
-  })
-  return isRight ? records : undefined
-}
 
 /** The format of all keys and values. A Redis with data of another format is refused. */
 const FORMAT = '2'
@@ -89,6 +41,8 @@ export interface RedisStoreOptions extends Pick<Store, 'derived'> {
   readonly lease?: number
   /** how long a read is repeated after its connection was lost, in milliseconds; 250 by default */
   readonly repeatReadsFor?: number
+  /** the memory that what was read may take, in bytes; an eighth of the heap of the process by default */
+  readonly cacheBytes?: number | undefined
 }
 
 /**
@@ -100,7 +54,7 @@ export interface RedisStoreOptions extends Pick<Store, 'derived'> {
  */
 export async function openRedisStore(
   url: string,
-  { log, derived, connections = 2, prefix = 'lk', lease, repeatReadsFor }: RedisStoreOptions,
+  { log, derived, connections = 2, prefix = 'lk', lease, repeatReadsFor, cacheBytes }: RedisStoreOptions,
 ): Promise<RedisStore> {
   const pools: Pool[] = []
   const openPool = async (size: number): Promise<Pool> => {
@@ -127,6 +81,7 @@ export async function openRedisStore(
       commits,
       pools,
       commitPubSub,
+      cache: new ReadCache(cacheBytes),
     })
   } catch (error) {
     for (const pool of pools) pool.close()
@@ -146,6 +101,8 @@ interface StoreParts extends Pick<Store, 'derived'> {
   readonly pools?: readonly Pool[]
   /** reports commits; undefined: only commits of this process are known */
   readonly commitPubSub?: CommitPubSub | undefined
+  /** keeps what was read */
+  readonly cache?: ReadCache
 }
 
 /** A store in Redis. */
@@ -161,13 +118,14 @@ export class RedisStore implements Store {
   readonly #lease: number
   readonly #identity: Identity | undefined
   readonly #leases = new CommitLeases(LEASE_TIME)
-  readonly #parentKeys = new ParentKeyCache()
+  readonly #cache: ReadCache
+  readonly #reads: Reads
   readonly #commitPubSub: CommitPubSub
 
   constructor(
     pool: Pool,
     prefix: string,
-    { derived, lease = LEASE_DURATION, identity, commits, pools = [pool], commitPubSub }: StoreParts,
+    { derived, lease = LEASE_DURATION, identity, commits, pools = [pool], commitPubSub, cache = new ReadCache() }: StoreParts,
   ) {
     this.derived = derived
     this.#pool = pool
@@ -175,45 +133,24 @@ export class RedisStore implements Store {
     this.#prefix = prefix
     this.#lease = lease
     this.#identity = identity
+    this.#cache = cache
+    this.#reads = new Reads(this.#run, prefix, cache, identity)
     this.#commits = commits ?? new CommitSender(pool)
     this.#commitPubSub =
       commitPubSub ?? new CommitPubSub(() => Promise.reject(new Error('there is no connection for publish and subscribe')), prefix)
   }
 
-  async read(partition: string, request: ReadRequest): Promise<Snapshot | null> {
-    const keys = this.#parentKeys.guess(partition, request.records)
-    if (keys !== undefined) {
-      const snapshot = await this.#readOnce(partition, { ...request, records: keys })
-      if (snapshot === null) return null
-      const records = confirmGuess(request.records, snapshot.records)
-      if (records !== undefined) return { ...snapshot, records }
-    }
-    const snapshot = await this.#readOnce(partition, request)
-    if (snapshot !== null) this.#parentKeys.learn(partition, request.records, snapshot.records)
-    return snapshot
-  }
-
-  /** Reads with one MGET if nothing but records is read. It is atomic too, and much cheaper than a script. */
-  async #readOnce(partition: string, request: ReadRequest): Promise<Snapshot | null> {
-    const { records, ranges, counts, expect } = request
-    // An expectation is not met by a Redis that was emptied since the first read of a transaction.
-    const isFirst = records.length > 0 && expect.records.size + expect.indexes.size === 0
-    if (isFirst && ranges.length + counts.length === 0 && records.every((key) => typeof key === 'string')) {
-      const prefix = `${this.#prefix}:{${partition}}:r:`
-      const texts = await this.#run((client) => client.mget(records.map((key) => prefix + key)))
-      if (texts.every((text) => text === null)) await this.#identity?.check(this.#run, partition)
-      return { records: records.map((key, i) => ({ key, stored: decodeStored(texts[i]!) })), ranges: [], counts: [] }
-    }
-    const send = (text: string) => this.#run((client) => client.lkRead(this.#key(partition), text)) as Promise<ReadReply | null>
-    const snapshot = await readInSteps(send, request)
-    if (isFirst && snapshot?.records.every(({ stored }) => stored === null)) await this.#identity?.check(this.#run, partition)
-    return snapshot
+  read(partition: string, request: ReadRequest): Promise<Snapshot | null> {
+    return this.#reads.read(partition, request)
   }
 
   async commit(partition: string, change: Change): Promise<'done' | 'conflict'> {
     await this.#leases.pass(partition, change.lease)
     const outcome = await this.#commits.send(this.#key(partition), encodeChange(change))
-    if (outcome === 'done') this.#commitPubSub.notify(partition, change)
+    if (outcome === 'done') {
+      this.#reads.noteCommit(partition, change)
+      this.#commitPubSub.notify(partition, change)
+    }
     return outcome
   }
 
@@ -278,7 +215,7 @@ export class RedisStore implements Store {
   async metrics(): Promise<StoreMetrics> {
     const states = this.#pools.map(({ connections }) => connections)
     const count = (state: 'open' | 'closed') => states.reduce((sum, pool) => sum + pool[state], 0)
-    return { connections: { open: count('open'), closed: count('closed') } }
+    return { connections: { open: count('open'), closed: count('closed') }, loadedBytes: this.#cache.bytes }
   }
 
   watch(partition: string, index: string, listener: () => void): () => void {
