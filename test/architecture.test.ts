@@ -162,7 +162,6 @@ const LONG = new Set([
   'src/resources/webhooks/operations.ts',
   'src/settings.ts',
   'src/store/fs/partitions.ts',
-  'src/store/redis/store.ts',
   'src/store/transaction.ts',
   'src/web/browser/live.ts',
   'test/client/work.test.ts',

@@ -12,7 +12,7 @@ type Reply = [revision: string, last: string, done: 0 | 1, entries: string[]]
 type Batch = (readonly [key: string, value: Value])[]
 
 /**
- * Reads all records of a partition as they were when the dump began, in batches ordered by key (see `scripts.ts`). If
+ * Reads all records of a partition as they were when the dump began, in batches ordered by key (see `dump-scripts.ts`). If
  * Redis refuses writes, for example because it is a replica, it cannot save what commits replace. The records must then not
  * change meanwhile.
  * @param key the key `n` of the partition

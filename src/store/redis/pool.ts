@@ -4,8 +4,9 @@ import { Cluster, type Redis } from 'ioredis'
 import type { Logger } from 'pino'
 import { StorageUnavailable } from '../port.ts'
 import { COMMAND_TIMEOUT, createRedisDriver, databaseOf, type Connection, type Replication, sendAndWait } from './client.ts'
+import { BEGIN_DUMP, DUMP, END_DUMP } from './dump-scripts.ts'
 import { guardReplies } from './replies.ts'
-import { BEGIN_DUMP, DUMP, END_DUMP, COMMIT, END_TURN, READ } from './scripts.ts'
+import { COMMIT, END_TURN, READ } from './scripts.ts'
 import { tagsOfMasters, type SlotTable } from './slots.ts'
 
 /** How long it may take to connect, in milliseconds. Without it, the client would ask unreachable sentinels forever. */
