@@ -14,6 +14,7 @@ const descriptions = {
   separators_archived: 'separators between cards, which are archived so that nobody takes them for work',
   linked_cards: 'cards that only show another card, a board or a link',
   project_items: 'places of issues in projects',
+  issue_details: 'values of issues, their comments, labels and milestones that have no place here',
   recurrences: 'recurrences of cards',
   reminders: 'reminders before due dates',
   list_colors: 'colors of lists',
