@@ -66,7 +66,7 @@ export function readFileOf<T>({ name, schema, essential }: FileKind<T>, json: un
     }
     const { issues } = rest.error
     // Later mistakes follow from these.
-    if (found.size === 0) for (const { path, message } of issues) found.set(formatPath(path), message)
+    if (found.size === 0) for (const issue of issues) found.set(placeOf(json, issue), issue.message)
     if (withoutMembers(json, issues)) continue
     const beyond = withoutItems(json, issues).map(({ path }) => formatPath(path))
     const emptied = full.find((list) => lengthOf(json, list) === 0)
@@ -80,7 +80,14 @@ export function readFileOf<T>({ name, schema, essential }: FileKind<T>, json: un
 
 interface Issue {
   readonly path: readonly PropertyKey[]
+  readonly expected?: string
   readonly message: string
+}
+
+/** Where a mistake is. A program that writes null for a list without items does so everywhere: the place is the same for all of them. */
+function placeOf(json: unknown, { path, expected }: Issue): string {
+  const isNullList = expected === 'array' && valueAt(json, path) === null
+  return isNullList ? formatPath(path).replaceAll(/\[\d+\]/g, '[]') : formatPath(path)
 }
 
 /** Removes the members that do not match. @returns whether there were any */

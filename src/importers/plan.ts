@@ -251,9 +251,10 @@ export class ImportPlan {
 
   /** What identifies a card elsewhere, once: no two cards have the same one here. */
   #refOf({ ref, title }: ForeignCard): string | null {
+    if (ref === null) return null
     const { success, data } = externalRef.safeParse(ref)
-    if (!success) return null
-    if (this.#refs.has(data)) this.#report.add('refs_repeated', `${title}: ${data}`)
+    if (!success) this.#report.add('refs_left_out', `${title}: ${ref}`)
+    else if (this.#refs.has(data)) this.#report.add('refs_repeated', `${title}: ${data}`)
     else {
       this.#refs.add(data)
       return data

@@ -45,6 +45,7 @@ const card = z.object({
   idMemberCreator: optionalText,
   labels: z.array(ownLabel).default([]),
   idLabels: z.array(foreignId).default([]),
+  idChecklists: z.array(z.string()).default([]),
   idMembers: z.array(foreignId).default([]),
   attachments: z.array(attachment).default([]),
   // In the response of the REST API.
@@ -129,6 +130,7 @@ export const trelloBoard = z.object({
   ),
   cards: z.array(card),
   labels: z.array(z.object({ id: foreignId, name: optionalText, color: optionalText })).default([]),
+  pluginData: z.array(present).nullish(),
   // Before 2016: a name for each color.
   labelNames: z.record(z.string(), z.string().nullish()).nullish(),
   checklists: z.array(z.object({ ...checklistShape, idCard: foreignId })).default([]),

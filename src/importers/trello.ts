@@ -33,6 +33,7 @@ export function readTrello(text: string, report: ImportReport, { now }: ReaderOp
   const kind = { name: 'a board of Trello', schema: trelloBoard, essential: ['lists', 'cards'] }
   const board = readFileOf(kind, readJson(text), report)
   if (board.closed === true) report.add('closed_boards', board.name)
+  report.add('plugin_data', board.name, board.pluginData?.length ?? 0)
   const labels = new TrelloLabels(board, report)
   const lists = uniqueById('lists', board.lists, report)
   return {
@@ -75,7 +76,9 @@ function cardsOf(board: TrelloBoard, lists: ReadonlySet<string>, labels: TrelloL
     return lists.has(idList)
   })
   const cards = new Set(placed.map(({ id }) => id))
-  const checklists = groupBy(uniqueById('checklists', allChecklists(board), report), ({ idCard }) => idCard)
+  const known = uniqueById('checklists', allChecklists(board), report)
+  const ids = new Set(known.map(({ id }) => id))
+  const checklists = groupBy(known, ({ idCard }) => idCard)
   const comments = groupBy(board.actions.comments, ({ data }) => data.card.id)
   for (const [id, own] of checklists) if (!cards.has(id)) report.add('checklists_unplaced', own[0]!.name, own.length)
   for (const [id, own] of comments) if (!cards.has(id)) report.add('comments_unplaced', own[0]!.data.text, own.length)
@@ -84,6 +87,7 @@ function cardsOf(board: TrelloBoard, lists: ReadonlySet<string>, labels: TrelloL
   return inOrder(placed, ({ pos }) => pos).map((item) => {
     const own = checklists.get(item.id) ?? []
     reportUncarried(item, report)
+    report.add('checklists_missing', item.name, item.idChecklists.filter((id) => !ids.has(id)).length)
     reportCounts(
       item,
       { comments: comments.get(item.id)?.length ?? 0, subtasks: own.flatMap(({ checkItems }) => checkItems).length },
