@@ -73,6 +73,14 @@ export function readUrl(flags: Pick<Flags, 'url'>, env: Env): string | undefined
   return read(settings.pick({ url: true }), flags, env).url
 }
 
+/**
+ * Reads how many bytes an upload, and the files of a workspace, may have.
+ * @throws {ConfigError}
+ */
+export function readFileLimits(env: Env): Pick<Config, 'uploadBytes' | 'workspaceBytes'> {
+  return read(settings.pick({ uploadBytes: true, workspaceBytes: true }), {}, env)
+}
+
 /** The names of all settings. */
 export const settingNames = Object.keys(settings.shape) as readonly (keyof Config)[]
 

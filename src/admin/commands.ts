@@ -9,7 +9,7 @@ import { AdminError, type AdminDeps, type CommandIo, type PolicyAnswers } from '
 import { exportWorkspace } from './workspace-export.ts'
 import { initialize } from './init.ts'
 import { importWorkspace } from './import.ts'
-import { readImportTarget } from './import-target.ts'
+import { readImportTarget, type ImportLimits } from './import-target.ts'
 import { migrateStore } from '../store/migrations/run.ts'
 import { forgetKey } from './secret-keys.ts'
 import { addMember, endMembership, listMembers, setRole } from './memberships.ts'
@@ -156,6 +156,10 @@ const commands: Readonly<Record<string, Command>> = {
   import: command({}, (deps, _input, io) => importWorkspace(deps, io)),
 
   'import.board': inWorkspace(ofUser, importBoard),
+  'import.limits': command({}, async ({ uploadLimit }) => {
+    if (uploadLimit === undefined) throw new TypeError('this process makes no requests')
+    return { upload_bytes: uploadLimit() } satisfies ImportLimits
+  }),
   'import.target': inWorkspace({ ...ofUser, board: text }, readImportTarget),
 
   backup: command({}, (deps, _input, io) => backUp(deps, io)),

@@ -24,6 +24,8 @@ export interface AdminDeps extends Deps {
   readonly policyAnswers?: PolicyAnswers | undefined
   /** makes requests as a member of a workspace; absent where the service is not loaded */
   readonly sendAs?: ((workspaceId: string, userId: string) => SendRequest) | undefined
+  /** the bytes that a file of such a request may have */
+  readonly uploadLimit?: (() => number) | undefined
 }
 
 /**

@@ -2,6 +2,12 @@ import type { Board } from '../model/board.ts'
 import { keys } from '../store/keys.ts'
 import { AdminError, type AdminDeps } from './deps.ts'
 
+/** What any import has to know of the service. */
+export interface ImportLimits {
+  /** the bytes that the file of an attachment may have */
+  readonly upload_bytes: number
+}
+
 /** What a further import has to know of a board. */
 export interface ImportTarget {
   readonly board_id: string

@@ -3,7 +3,7 @@ import { runCommand } from '../admin/commands.ts'
 import { AdminError, type AdminDeps, type CommandIo, type PolicyAnswers } from '../admin/deps.ts'
 import { callRpcServer, RpcServerGone } from '../admin/rpc-client.ts'
 import { RpcServer } from '../admin/rpc-server.ts'
-import { ConfigError, readStorage, type StorageConfig } from '../config.ts'
+import { ConfigError, readFileLimits, readStorage, type StorageConfig } from '../config.ts'
 import type { Flags } from '../settings.ts'
 import { systemRandom } from '../model/ids.ts'
 import { systemClock } from '../model/time.ts'
@@ -24,7 +24,7 @@ const ONLY_READS = new Set(
 )
 
 /** Commands that make requests as a member. */
-const MAKES_REQUESTS = new Set(['import.board', 'import.target'])
+const MAKES_REQUESTS = new Set(['import.board', 'import.limits', 'import.target'])
 
 /** Commands that read secrets, and the one that makes the key of a folder. */
 const NEEDS_KEYS = new Set(['check', 'init'])
@@ -82,9 +82,9 @@ async function runLocally(config: StorageConfig, command: string, input: unknown
     const secretKeys = NEEDS_KEYS.has(command) ? await openSecretKeys(config, own, command === 'init') : undefined
     const deps: AdminDeps = { ...own, policyAnswers, secretKeys }
     const service = MAKES_REQUESTS.has(command) ? await loadService(deps, log) : undefined
-    rpcServer.open({ ...deps, sendAs: service?.sendAs })
+    rpcServer.open({ ...deps, ...service?.requests })
     try {
-      return await runCommand({ ...deps, sendAs: service?.sendAs }, command, input, io)
+      return await runCommand({ ...deps, ...service?.requests }, command, input, io)
     } finally {
       await service?.end()
     }
@@ -104,7 +104,7 @@ async function loadPolicyAnswers(): Promise<PolicyAnswers> {
   return createPolicyAnswers({ engine: loadPolicy(process.env['LANEKEEPER_POLICIES'] || undefined), operations })
 }
 
-/** Loads the service, for requests of operators: with the policy that a service with the same environment has. */
+/** Loads the service, for requests of operators: with the policy and the limits that a service with the same environment has. */
 async function loadService(deps: AdminDeps, log: Logger) {
   const [{ createApp }, { AuditRecorder }, { loadPolicy }, { requestsOfOperators }] = await Promise.all([
     import('../app.ts'),
@@ -113,8 +113,9 @@ async function loadService(deps: AdminDeps, log: Logger) {
     import('../http/member-requests.ts'),
   ])
   const audit = new AuditRecorder(deps, log)
-  const app = createApp({ ...deps, log, audit, engine: loadPolicy(process.env['LANEKEEPER_POLICIES'] || undefined) })
-  return { sendAs: requestsOfOperators(() => app.services), end: () => audit.flush() }
+  const engine = loadPolicy(process.env['LANEKEEPER_POLICIES'] || undefined)
+  const app = createApp({ ...deps, ...readFileLimits(process.env), log, audit, engine })
+  return { requests: requestsOfOperators(() => app.services), end: () => audit.flush() }
 }
 
 function reportReadOnly({ message }: Error): void {

@@ -178,7 +178,7 @@ async function start(
     ...deps,
     serviceUrl: () => config.url ?? url,
     policyAnswers: createPolicyAnswers(app.services),
-    sendAs: requestsOfOperators(() => app.services),
+    ...requestsOfOperators(() => app.services),
     mailAlert: async (to, alert) => {
       const { mailAlert } = await alertsModule()
       mailAlert(app.mail, config.url ?? url ?? '', to, alert)

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { AdminDeps, SendRequest } from '../admin/deps.ts'
+import type { SendRequest } from '../admin/deps.ts'
 import { ApiError } from '../model/errors.ts'
 import { limits } from '../model/limits.ts'
 import { Call, type CallRequest, type Surface } from './call.ts'
@@ -21,9 +21,15 @@ interface Origin extends Pick<CallRequest, 'lent'> {
 /**
  * Makes requests of operators, as members. Each is decided and recorded like one of the member, without a token and without rate limits.
  */
-export function requestsOfOperators(services: () => Services): NonNullable<AdminDeps['sendAs']> {
+export function requestsOfOperators(services: () => Services): {
+  readonly sendAs: (workspaceId: string, userId: string) => SendRequest
+  readonly uploadLimit: () => number
+} {
   const origin: Origin = { surface: 'operator', headers: { 'user-agent': OPERATOR_AGENT } }
-  return (workspaceId, userId) => requestsOfImport(services, workspaceId, userId, origin)
+  return {
+    sendAs: (workspaceId, userId) => requestsOfImport(services, workspaceId, userId, origin),
+    uploadLimit: () => services().uploadBytes,
+  }
 }
 
 /**

@@ -1,8 +1,7 @@
 import { stat } from 'node:fs/promises'
 import type { BoardLine } from '../admin/board-lines.ts'
 import { AdminError, type CommandIo } from '../admin/deps.ts'
-import type { ImportTarget } from '../admin/import-target.ts'
-import { limits } from '../model/limits.ts'
+import type { ImportLimits, ImportTarget } from '../admin/import-target.ts'
 import { AttachmentFolder, piecesOf } from './attachment-folder.ts'
 import type { ForeignAttachment, ForeignBoard } from './foreign-board.ts'
 import { MemberMatcher, type Member } from './members.ts'
@@ -39,7 +38,7 @@ export async function importForeignBoard(text: string, options: ImportOptions, r
   const members = (await run('member.list', { workspace }, { lines: none() })) as readonly Member[]
   if (!members.some(({ user_id }) => user_id === user)) throw new AdminError('not_found', `${user} is not a member of ${workspace}`)
   const matcher = new MemberMatcher(board.people, members, options.members, report)
-  const files = options.attachments === undefined ? new Map() : await findFiles(board, options.attachments, report)
+  const files = options.attachments === undefined ? new Map() : await findFiles(board, options.attachments, run, report)
   const target =
     options.into === undefined
       ? undefined
@@ -60,13 +59,20 @@ async function* toText(lines: Iterable<PlannedLine>): AsyncGenerator<string> {
     else for await (const piece of piecesOf(line.path)) yield JSON.stringify({ file: line.file, ...piece } satisfies BoardLine)
   }
 }
-/** Finds the files of attachments, and reports what is missing. */
-async function findFiles(board: ForeignBoard, folder: string, report: ImportReport): Promise<ReadonlyMap<ForeignAttachment, string>> {
+
+/** Finds the files of attachments, and reports what is missing. A file that the service would refuse stays a link. */
+async function findFiles(
+  board: ForeignBoard,
+  folder: string,
+  run: RunCommand,
+  report: ImportReport,
+): Promise<ReadonlyMap<ForeignAttachment, string>> {
+  const { upload_bytes } = (await run('import.limits', {}, { lines: none() })) as ImportLimits
   const files = (await AttachmentFolder.open(folder, report)).match(board)
   for (const { title, attachments } of board.cards)
     for (const attachment of attachments) {
       const path = files.get(attachment)
-      const isTooLarge = path !== undefined && (await stat(path)).size > limits.uploadBytes
+      const isTooLarge = path !== undefined && (await stat(path)).size > upload_bytes
       if (isTooLarge) files.delete(attachment)
       if (isTooLarge) report.add('attachments_too_large', `${title}: ${attachment.name}`)
       else if (path === undefined && attachment.isUpload) report.add('attachments_missing', `${title}: ${attachment.name}`)

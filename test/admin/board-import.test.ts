@@ -72,7 +72,7 @@ describe.each(drivers)('the import of a board on $name', (driver) => {
     const found = { whole: 0, nothing: 0, unfinished: 0 }
     for (let at = 1; ; at += sampledEffort(1, 3)) {
       const { deps, reached } = failFrom(service.adminDeps, at)
-      const sendAs = requestsOfOperators(() => ({ ...service.app.services, store: deps.store }))
+      const { sendAs } = requestsOfOperators(() => ({ ...service.app.services, store: deps.store }))
       const error = await importBoard({ ...deps, sendAs }, input, createIo(lines)).catch((reason: unknown) => reason)
       service.now += HOUR
       const [board] = await boards()

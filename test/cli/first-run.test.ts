@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -68,7 +68,7 @@ describe('init', () => {
 
 describe.each(['with a running service', 'without a service'])('import --from %s', (kind) => {
   const folder = newFolder()
-  const env = { LANEKEEPER_STORAGE: `fs:${folder}/data` }
+  const env = { LANEKEEPER_STORAGE: `fs:${folder}/data`, LANEKEEPER_UPLOAD_BYTES: '1024' }
   const host = new CommandHost(env)
   let service: StartedService | undefined
   let ids: { workspace_id: string; user_id: string }
@@ -93,6 +93,18 @@ describe.each(['with a running service', 'without a service'])('import --from %s
     expect(stdout).toContain('Not carried as it is:\n')
     expect(stdout).toContain('3 comments that the file does not have\n    Weed\n    …\n')
     expect(stdout).not.toContain('Mallory')
+  })
+
+  test('a file of an attachment that is larger than the limit of the service stays a link', async () => {
+    const file = join(folder, 'attachment.json')
+    const attachments = [{ id: 'a1', name: 'large.bin', url: 'https://trello.com/1/cards/x/a1', isUpload: true }]
+    const card = { id: 'c1', idList: 'l1', name: 'One', closed: false, attachments }
+    await writeFile(file, JSON.stringify({ name: 'Files', lists: [{ id: 'l1', name: 'To do', closed: false }], cards: [card] }))
+    await mkdir(join(folder, 'files'))
+    await writeFile(join(folder, 'files', 'a1'), 'x'.repeat(1025))
+    const { code, stdout } = await run('trello', file, '--attachments', join(folder, 'files'), '--json')
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout).not_carried).toMatchObject([{ kind: 'attachments_too_large', examples: ['One: large.bin'] }])
   })
 
   test('the commands of the page work', async () => {

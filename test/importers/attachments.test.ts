@@ -6,7 +6,7 @@ import type { BoardLine } from '../../src/admin/board-lines.ts'
 import { runCommand } from '../../src/admin/commands.ts'
 import { importForeignBoard } from '../../src/importers/import.ts'
 import { memory } from '../support/memory.ts'
-import { Service } from '../support/service.ts'
+import { Service, type ServiceOptions } from '../support/service.ts'
 import { importText, NOW } from './text-import.ts'
 
 const ID = '6540e1000000000000000061'
@@ -144,37 +144,64 @@ describe('the files of attachments', () => {
     })
   })
 
-  test('are attached to the cards as they are, archived ones included', async () => {
-    const bytes = 'é\u0000'.repeat(300_000)
-    await write({ [`files/${ID}`]: bytes, 'files/quote"ü\\.txt': 'name', 'files/empty.txt': '' })
-    const service = await Service.start(memory)
+  /** Imports a board into a service of its own. @returns the report, and the descriptions and the files of the cards */
+  const importIntoService = async (board: object, options: ServiceOptions = {}, dryRun = false) => {
+    const service = await Service.start(memory, options)
     try {
       const olivia = await service.person(await service.workspace(), 'owner', 'Olivia Stone')
-      const board = boardWith([upload(ID, 'a.bin'), upload('2', 'empty.txt')], [upload('3', 'quote"ü\\.txt')])
-      const options = {
-        from: 'trello',
-        workspace: olivia.workspaceId,
-        user: olivia.id,
-        members: [],
-        dryRun: false,
-        attachments: `${folder}/files`,
-      }
       const run = (name: string, input: object, { lines }: { lines: AsyncIterable<string> }) =>
         runCommand(service.adminDeps, name, input, { progress: () => undefined, write: async () => undefined, lines })
-      const { board_id } = await importForeignBoard(JSON.stringify(board), options, run, NOW)
-      const found: [string, number][] = []
-      for (const query of ['', '?archived=true'])
-        for (const { id } of (await service.send(olivia.read, 'GET', `/boards/${board_id}/cards${query}`)).body.data)
+      const result = await importForeignBoard(
+        JSON.stringify(board),
+        {
+          from: 'trello',
+          workspace: olivia.workspaceId,
+          user: olivia.id,
+          members: [],
+          dryRun,
+          attachments: `${folder}/files`,
+        },
+        run,
+        NOW,
+      )
+      const found: { files: [string, number][]; descriptions: string[] } = { files: [], descriptions: [] }
+      for (const query of dryRun ? [] : ['', '?archived=true'])
+        for (const { id, description } of (await service.send(olivia.read, 'GET', `/boards/${result.board_id}/cards${query}`)).body.data) {
+          found.descriptions.push(description)
           for (const { name, size } of (await service.send(olivia.read, 'GET', `/cards/${id}/attachments`)).body.data)
-            found.push([name, size])
-      expect(found).toEqual([
-        ['a.bin', Buffer.byteLength(bytes)],
-        ['empty.txt', 0],
-        // As of each upload, what stands before a backslash is left out.
-        [expect.stringMatching(/\.txt$/), 4],
-      ])
+            found.files.push([name, size])
+        }
+      return { ...found, result }
     } finally {
       await service.stop()
     }
+  }
+
+  test('are attached to the cards as they are, archived ones included', async () => {
+    const bytes = 'é\u0000'.repeat(300_000)
+    await write({ [`files/${ID}`]: bytes, 'files/quote"ü\\.txt': 'name', 'files/empty.txt': '' })
+    const board = boardWith([upload(ID, 'a.bin'), upload('2', 'empty.txt')], [upload('3', 'quote"ü\\.txt')])
+    expect((await importIntoService(board)).files).toEqual([
+      ['a.bin', Buffer.byteLength(bytes)],
+      ['empty.txt', 0],
+      // As of each upload, what stands before a backslash is left out.
+      [expect.stringMatching(/\.txt$/), 4],
+    ])
   })
+
+  test.each([true, false])(
+    'that are larger than an upload of the service stay links, and the rest is imported (dry run: %s)',
+    async (dryRun) => {
+      await write({ 'files/fits.bin': 'x'.repeat(2048), 'files/large.bin': 'x'.repeat(2049) })
+      const board = boardWith([upload('1', 'fits.bin'), upload('2', 'large.bin')])
+      const { files, descriptions, result } = await importIntoService(board, { uploadBytes: 2048 }, dryRun)
+      expect(result.not_carried).toMatchObject([{ kind: 'attachments_too_large', count: 1, examples: ['One: large.bin'] }])
+      expect(result.attachments).toBe(1)
+      if (dryRun) return
+      expect({ files, descriptions }).toEqual({
+        files: [['fits.bin', 2048]],
+        descriptions: ['Attachments:\n- [large.bin](https://trello.com/1/cards/x/2)'],
+      })
+    },
+  )
 })

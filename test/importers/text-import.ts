@@ -22,6 +22,7 @@ export async function importText(
   const lines: BoardLine[] = []
   const run = async (name: string, _input: object, io: { lines: AsyncIterable<string> }) => {
     if (name === 'member.list') return members
+    if (name === 'import.limits') return { upload_bytes: 25 * 1024 * 1024 }
     for await (const line of io.lines) lines.push(boardLine.parse(JSON.parse(line)))
     return { board_id: 'brd_00000000000000000000' }
   }

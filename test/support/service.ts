@@ -135,7 +135,7 @@ export class Service {
   }
 
   get adminDeps(): AdminDeps {
-    return { ...this.deps, blobs: this.place.blobs, sendAs: requestsOfOperators(() => this.app.services) }
+    return { ...this.deps, blobs: this.place.blobs, ...requestsOfOperators(() => this.app.services) }
   }
   recordKeys(partition: string): Promise<string[]> {
     return this.place.recordKeys(partition)
