@@ -1,30 +1,93 @@
-import MarkdownIt, { type StateBlock, type StateInline, type Token } from 'markdown-it'
+import MarkdownIt, { type Env, type StateBlock, type StateInline, type Token } from 'markdown-it'
 
 export type { Token }
 
 /** What opens and ends a comment of HTML. */
 const [OPEN, CLOSE] = ['<!--', '-->'] as const
 
+/** Elements in elements: nobody writes more. The parser leaves out what is deeper, so such a text is not Markdown. */
+const DEEPEST = 24
+
 /** CommonMark with the tables, struck text and addresses of GitHub. HTML is text, but for comments, which vanish. */
-const parser = new MarkdownIt({ html: false, linkify: true })
+const parser = new MarkdownIt({ html: false, linkify: true, maxNesting: DEEPEST + 1 })
 // Where links may lead is decided by those who show them.
 parser.validateLink = () => true
 // Only what says that it is an address: `file.rs` and `README.md` are names of files.
 parser.linkify.set({ fuzzyLink: false, fuzzyEmail: true }).add('//', null).add('ftp:', null)
 parser.block.ruler.before('paragraph', 'comment', skipBlockComment, { alt: ['paragraph', 'reference', 'blockquote', 'list'] })
 parser.inline.ruler.before('autolink', 'comment', skipComment)
+parser.inline.ruler.at('text', takeText)
 
-/** The marks of the texts that are read together, at most: the time to read one of nothing else grows with them. */
-export const MOST_MARKS = 15_000
-/** What may begin something in a line. */
-const MARK = /[[\]!*_`~<&\\:@|]/g
+/**
+ * What texts that are read together may have: to read more would delay other requests. A part is the beginning, the end or the content of an
+ * element. Parts are counted while they are made, because few lines can make very many of them: a row has all cells of its table.
+ */
+const MOST = { lines: 2000, characters: 100_000, marks: 15_000, parts: 12_000 } as const
+type Amounts = { -readonly [Name in keyof typeof MOST]: number }
+/** What may begin something in a line, for the parser. */
+const STOP = /[[\]!*_`~<&\\:\n]/g
+/** The same, and what tables are made of. */
+const MARK = /[[\]!*_`~<&\\:|]/g
+/** What may be an address (a mention has a space before it), each of which takes as long as ten marks. */
+const ADDRESS = /\S@|:\/\/|<[a-z][a-z\d+.-]*:/gi
+const MARKS_OF_ADDRESS = 10
 
-/** How many marks a text has. */
-export function countMarks(text: string): number {
-  return text.match(MARK)?.length ?? 0
+/** Ends the work of the parser. */
+class TooManyParts extends Error {}
+
+parser.block.State = class extends parser.block.State {
+  override push(...made: Parameters<InstanceType<typeof parser.block.State>['push']>): Token {
+    countPart(this.env)
+    return super.push(...made)
+  }
+}
+parser.inline.State = class extends parser.inline.State {
+  override push(...made: Parameters<InstanceType<typeof parser.inline.State>['push']>): Token {
+    countPart(this.env)
+    return super.push(...made)
+  }
 }
 
-/** Reads a text as Markdown, with at most `MOST_MARKS`. Every text is Markdown. */
+/** @param env of the call of the parser: the amounts used so far, if they are limited */
+function countPart(env: Env): void {
+  const used = env['used'] as Amounts | undefined
+  if (used !== undefined && ++used.parts > MOST.parts) throw new TooManyParts()
+}
+
+/**
+ * Reads texts of users that are shown together, in the order of the calls.
+ * @returns a function that returns undefined for a text that is shown as it was written: it has too many elements in elements, or with it,
+ * the texts have more than they may. Then so are all after it.
+ */
+export function createReader(): (text: string) => Token[] | undefined {
+  const used: Amounts = { lines: 0, characters: 0, marks: 0, parts: 0 }
+  const isTooMuch = () => (Object.keys(MOST) as (keyof Amounts)[]).some((name) => used[name] > MOST[name])
+  return (text) => {
+    used.characters += text.length
+    if (!isTooMuch()) used.lines += text.split(/\r\n?|\n/).length
+    if (!isTooMuch()) used.marks += countMarks(text)
+    if (isTooMuch()) return undefined
+    try {
+      const tokens = parser.parse(text, { used })
+      return isDeep(tokens) ? undefined : tokens
+    } catch (error) {
+      if (error instanceof TooManyParts) return undefined
+      throw error
+    }
+  }
+}
+
+/** How many marks a text has. */
+function countMarks(text: string): number {
+  return (text.match(MARK)?.length ?? 0) + MARKS_OF_ADDRESS * (text.match(ADDRESS)?.length ?? 0)
+}
+
+/** Whether the parser has left something out. */
+function isDeep(tokens: readonly Token[]): boolean {
+  return tokens.some(({ level, children }) => level >= DEEPEST || (children !== null && isDeep(children)))
+}
+
+/** Reads a text of the service itself. Every text is Markdown. */
 export function parseMarkdown(text: string): Token[] {
   return parser.parse(text, {})
 }
@@ -53,10 +116,10 @@ export function isAutolink({ type, info }: Token): boolean {
 function skipBlockComment(state: StateBlock, line: number, endLine: number, silent: boolean): boolean {
   const start = state.bMarks[line]! + state.tShift[line]!
   if (state.sCount[line]! - state.blkIndent >= 4 || !state.src.startsWith(OPEN, start)) return false
-  const close = state.src.indexOf(CLOSE, start + OPEN.length)
+  const close = closeOf(state, start + OPEN.length)
+  if (close === -1 || close > state.eMarks[endLine - 1]!) return false
   let last = line
-  while (last < endLine && state.eMarks[last]! < close) last++
-  if (close === -1 || last === endLine) return false
+  while (state.eMarks[last]! < close) last++
   const end = close + CLOSE.length
   const rest = state.src.slice(end, state.eMarks[last]).trim()
   // In one line, what comes after it is a paragraph with a comment in it.
@@ -71,14 +134,32 @@ function skipBlockComment(state: StateBlock, line: number, endLine: number, sile
   return true
 }
 
-/** Contents of blocks that have no further end of a comment: to look for one at each beginning would take too long. */
-const withoutEnd = new WeakSet<StateInline>()
-
 function skipComment(state: StateInline): boolean {
-  if (!state.src.startsWith(OPEN, state.pos) || withoutEnd.has(state)) return false
-  const close = state.src.indexOf(CLOSE, state.pos + OPEN.length)
-  if (close === -1) withoutEnd.add(state)
+  if (!state.src.startsWith(OPEN, state.pos)) return false
+  const close = closeOf(state, state.pos + OPEN.length)
   if (close === -1) return false
   state.pos = close + CLOSE.length
   return true
+}
+
+/** Where a search for the end of a comment began, and what it found. */
+const searches = new WeakMap<StateBlock | StateInline, { readonly from: number; readonly close: number }>()
+
+/** Text up to what may begin something. The parser's own rule stops at signs of its plugins, too, such as each hyphen. */
+function takeText(state: StateInline, silent: boolean): boolean {
+  STOP.lastIndex = state.pos
+  const end = Math.min(STOP.exec(state.src)?.index ?? state.posMax, state.posMax)
+  if (end === state.pos) return false
+  if (!silent) state.pending += state.src.slice(state.pos, end)
+  state.pos = end
+  return true
+}
+
+/** The next end of a comment, or -1. To look for it anew at each beginning would take too long. */
+function closeOf(state: StateBlock | StateInline, from: number): number {
+  const last = searches.get(state)
+  if (last !== undefined && last.from <= from && (last.close === -1 || from <= last.close)) return last.close
+  const close = state.src.indexOf(CLOSE, from)
+  searches.set(state, { from, close })
+  return close
 }

@@ -1,5 +1,5 @@
 import { h, type ComponentChild, type VNode } from 'preact'
-import { countMarks, isAutolink, MOST_MARKS, parseInline, parseMarkdown, type Token } from '../model/markdown.ts'
+import { createReader, isAutolink, parseInline, parseMarkdown, type Token } from '../model/markdown.ts'
 import { splitAtMentions, type NameOf } from '../resources/notices/mentions.ts'
 
 /** What the texts of users name, for whoever reads them. What is not known is shown as text. */
@@ -12,12 +12,8 @@ export interface Known {
   pictureOf?(address: string): string | undefined
 }
 
-/** What the texts of one page may have together before the rest is shown without markup: to render more would delay other requests. */
-const MOST = { lines: 2000, characters: 100_000, marks: MOST_MARKS, tokens: 15_000 }
 /** Words and names in turns of a text that is shown without markup. */
 const MOST_NAMES = 1000
-/** Elements in elements. The parser leaves out what is deeper. */
-const DEEPEST = 99
 
 /** Where links of users lead. */
 const LINK = /^(?:https?:\/\/|mailto:)/i
@@ -30,22 +26,11 @@ type Heading = (source: string, level: number, content: ComponentChild[]) => VNo
 
 /** Renders what users have written, for one page, in the order of the calls. */
 export function createProse(known: Known): (text: string) => VNode[] {
-  const used = { lines: 0, characters: 0, marks: 0, tokens: 0 }
-  const isTooMuch = () => Object.entries(MOST).some(([name, most]) => used[name as keyof typeof MOST] > most)
+  const read = createReader()
   return (text) => {
-    used.characters += text.length
-    if (!isTooMuch()) used.lines += text.split(/\r\n?|\n/).length
-    if (!isTooMuch()) used.marks += countMarks(text)
-    if (isTooMuch()) return asText(text, known)
-    const tokens = parseMarkdown(text)
-    used.tokens += isDeep(tokens) ? Infinity : tokens.reduce((sum, { children }) => sum + 1 + (children?.length ?? 0), 0)
-    return isTooMuch() ? asText(text, known) : (render({ tokens: tokens, at: 0 }, { known, heading: lowHeading }) as VNode[])
+    const tokens = read(text)
+    return tokens === undefined ? asText(text, known) : (render({ tokens, at: 0 }, { known, heading: lowHeading }) as VNode[])
   }
-}
-
-/** Whether the parser or the browser would lose something: no person writes so. */
-function isDeep(tokens: readonly Token[]): boolean {
-  return tokens.some(({ level, children }) => level >= DEEPEST || (children !== null && isDeep(children)))
 }
 
 /** A text without markup still has names, unless it has more than a person writes. */
@@ -71,14 +56,15 @@ export function linkOrText(text: string): ComponentChild {
 
 /** The words of Markdown in one line, without what marks them up: for a line that has no elements. */
 export function plainWords(text: string, nameOf: NameOf = () => undefined): string {
-  if (countMarks(text) > MOST_MARKS) return text
+  const tokens = createReader()(text)
+  if (tokens === undefined) return text
   const named = (part: string, i: number) => (i % 2 === 0 ? part : `@${nameOf(part) ?? part}`)
   const words = ({ type, content, children, block }: Token, before?: Token): string => {
     if (type === 'inline') return children!.map((child, i) => words(child, children![i - 1])).join('')
     if (type === 'text' && !(before !== undefined && isAutolink(before))) return splitAtMentions(content).map(named).join('')
     return content === '' && (block || type.endsWith('break')) ? ' ' : content
   }
-  return parseMarkdown(text)
+  return tokens
     .map((token) => words(token))
     .join('')
     .replaceAll(/\s+/g, ' ')

@@ -17,9 +17,10 @@ export function splitAtMentions(words: string): readonly string[] {
 }
 
 async function mentionsOf(text: string): Promise<ReadonlySet<string>> {
-  const { countMarks, MOST_MARKS, parseMarkdown, wordsOf } = await markdownModule()
-  if (countMarks(text) > MOST_MARKS) return new Set()
-  return new Set(Array.from(wordsOf(parseMarkdown(text)), (words) => splitAtMentions(words).filter((_part, i) => i % 2 === 1)).flat())
+  const { createReader, wordsOf } = await markdownModule()
+  return new Set(
+    Array.from(wordsOf(createReader()(text) ?? []), (words) => splitAtMentions(words).filter((_part, i) => i % 2 === 1)).flat(),
+  )
 }
 
 /** The users that a text mentions: so many at most. Whether there are such users is not known here. */
