@@ -56,7 +56,6 @@ describe('the parser', () => {
   ])('stops at the limit: %s', (_what, text) => {
     expect(partsOf('a *b*')).toBeGreaterThan(3)
     vi.restoreAllMocks()
-    // Those of the limit, and no more.
     expect(partsOf(text)).toBeLessThanOrEqual(12_000)
   })
 
