@@ -23,13 +23,14 @@ interface Row {
 }
 
 /**
- * Reads a CSV file (RFC 4180) with a header: each row is a card.
- * @throws {AdminError} `invalid` if it has no column of titles, or no row
+ * Reads a CSV file (RFC 4180) with a header: each row is a card. A row that is not CSV, or has no title, is left out and reported.
+ * @throws {AdminError} `invalid` if it has no column of titles, no row after the header, or a quote that is never closed
  */
 export function readCsv(text: string, report: ImportReport, { now, map = [], fileName }: ReaderOptions): ForeignBoard {
   const [header, ...rows] = rowsOf(text, report)
   if (header === undefined) throw new AdminError('invalid', 'the file has no row')
   const layout = layoutOf(header.record, map)
+  if (rows.length === 0) throw new AdminError('invalid', 'the file has a header and no row')
   const cards = rows.flatMap((row) => new CsvRow(row, header, layout, report, now).card ?? [])
   const names = (namesOf: (card: ForeignCard) => readonly (string | null)[]) =>
     [...new Set(cards.flatMap(namesOf))].filter((name) => name !== null)
@@ -52,12 +53,16 @@ export function readCsv(text: string, report: ImportReport, { now, map = [], fil
   }
 }
 
-/** The rows of a file, the header first. A row that is not CSV is reported. */
+/**
+ * The rows of a file, the header first. A row that is not CSV is reported.
+ * @throws {AdminError} `invalid` if a quote is never closed: what comes after it is not known
+ */
 function rowsOf(text: string, report: ImportReport): Row[] {
   const stated = SEPARATOR_LINE.exec(text)
   const content = text.slice(stated?.[0].length ?? 0)
   const linesBefore = stated === null ? 0 : 1
-  const found: unknown = parse(content, {
+  let isUnclosed = false
+  const found = parse(content, {
     bom: true,
     delimiter: stated?.[1] ?? separatorOf(content),
     info: true,
@@ -66,10 +71,15 @@ function rowsOf(text: string, report: ImportReport): Row[] {
     skip_records_with_empty_values: true,
     skip_records_with_error: true,
     on_skip: (error) => {
-      if (error !== undefined) report.add('rows_malformed', error.message)
+      if (error?.code === 'CSV_QUOTE_NOT_CLOSED') isUnclosed = true
+      else if (error !== undefined) report.add('rows_malformed', error.message)
     },
-  })
-  return (found as { record: string[]; info: { lines: number } }[]).map(({ record, info }) => ({ record, line: info.lines + linesBefore }))
+  }) as unknown as { record: string[]; info: { lines: number } }[]
+  if (isUnclosed) {
+    const line = (found.at(-1)?.info.lines ?? 0) + linesBefore
+    throw new AdminError('invalid', `a quote that opens after line ${line} is never closed, so the rest of the file would be one cell`)
+  }
+  return found.map(({ record, info }) => ({ record, line: info.lines + linesBefore }))
 }
 
 /** The separator that the header has most of, outside of quotes. */
