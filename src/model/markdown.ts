@@ -28,7 +28,7 @@ type Amounts = { -readonly [Name in keyof typeof MOST]: number }
 const STOP = /[[\]!*_`~<&\\:\n]/g
 /** The same, and what tables are made of. */
 const MARK = /[[\]!*_`~<&\\:|]/g
-/** What may be an address, which takes as long as ten marks. A mention is none: it has a space before it. */
+/** What may be an address, which takes as long as ten marks. A mention does not count: it has a space before it. */
 const ADDRESS = /\S@|:\/\/|<[a-z][a-z\d+.-]*:/gi
 const MARKS_OF_ADDRESS = 10
 
