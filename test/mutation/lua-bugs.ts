@@ -1,11 +1,12 @@
-/** A bug planted in a Lua script of `src/store/redis/scripts.ts`, which Stryker does not change, and the suites that must notice it. */
+/** A bug planted in a Lua script of {@link SCRIPTS}, which Stryker does not change, and the suites that must notice it. */
 export interface LuaBug {
   readonly text: string
   readonly replacement: string
   readonly suites: string
 }
 
-export const SCRIPTS = 'src/store/redis/scripts.ts'
+/** The files of the scripts. */
+export const SCRIPTS: readonly string[] = ['src/store/redis/scripts.ts', 'src/store/redis/dump-scripts.ts']
 
 const bug = (suites: string, text: string, replacement: string): LuaBug => ({ suites, text, replacement })
 
@@ -15,8 +16,8 @@ export const LUA_BUGS: readonly LuaBug[] = [
   bug('store/contract.test', "if (redis.call('HGET', base .. ':v', expected[1]) or '') ~= expected[2] then return false end", ''),
   bug('store/contract.test', '> limit[2] then return refuse() end', '> limit[2] + 1 then return refuse() end'),
   bug('store/contract.test', "  redis.call('DEL', base .. ':r:' .. key)\n", ''),
-  bug('store/contract.test', "inBatches('ZREM', name, change[3], false)", ''),
-  bug('store/contract.test', "inBatches('ZADD', name, change[2], true)", ''),
+  bug('store/contract.test', "inBatches('ZREM', removed, name)", ''),
+  bug('store/contract.test', "inBatches('ZADD', scored, name)", ''),
   bug('store/redis', "redis.call('SET', marker, '1', 'PX', ttl)", ''),
   bug('store/redis', "if resent then redis.call('SET', marker, '0', 'PX', ttl) end", ''),
   bug('store/redis-scripts', 'if holder and holder ~= request.lease then return 2 end', ''),

@@ -20,7 +20,9 @@ export default defineConfig({
       name: 'planted-lua-bug',
       enforce: 'pre',
       transform: (text, id) =>
-        planted !== undefined && id.endsWith(SCRIPTS) ? text.replace(planted.text, () => planted.replacement) : undefined,
+        planted !== undefined && SCRIPTS.some((path) => id.endsWith(path))
+          ? text.replace(planted.text, () => planted.replacement)
+          : undefined,
     },
   ],
   test: {

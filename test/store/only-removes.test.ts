@@ -111,7 +111,7 @@ describe('when storage accepts only changes that revoke or remove', () => {
     const visitor = await signedIn(service, member)
     const token = await visitor.create(member.workspaceId)
     await visitor.open('/settings/tokens')
-    const revoke = /\/settings\/tokens\/[^"]+\/revoke(?=">Revoke<span class="unseen"> CI)/.exec(visitor.page!.text)![0]
+    const revoke = /\/settings\/tokens\/[^"]+\/revoke(?=">Revoke<span class="unseen"> <bdi>CI<)/.exec(visitor.page!.text)![0]
     isFull = true
     // From a minute on, a request stores that its session is used.
     service.now += 120_000
