@@ -72,6 +72,7 @@ test('every file that the code reads beside itself is in the package', () => {
   // Another path beside a module would be wrong in the bundle. A thread is an entry of the bundle.
   expect(texts.flatMap(([path, text]) => (/new URL\([^)]*import\.meta\.url/.test(text) ? [path] : []))).toEqual([
     'src/cli/policy/examiner.ts',
+    'src/importers/board-reader.ts',
     'src/model/package-files.ts',
     'src/store/fs/writer.ts',
   ])
