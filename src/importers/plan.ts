@@ -174,7 +174,7 @@ export class ImportPlan {
 
   /** A column may have more cards than its limit from before it was set. */
   *#limit(column_id: string, wip_limit: number): Generator<BoardOperation> {
-    yield* this.#operation('columns.update', { column_id }, { wip_limit })
+    yield* this.#operation('columns.rename', { column_id }, { wip_limit })
   }
 
   *#cards(cards: readonly ForeignCard[], ids: ReadonlyMap<string, string>): Generator<BoardOperation> {

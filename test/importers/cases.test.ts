@@ -1,8 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { runCommand } from '../../src/admin/commands.ts'
+import { importForeignBoard } from '../../src/importers/import.ts'
+import { memory } from '../support/memory.ts'
+import { Service } from '../support/service.ts'
 import { plannedBoard } from './planned-board.ts'
-import { importText } from './text-import.ts'
+import { importText, members, NOW } from './text-import.ts'
 
 /** A file of a few lines, the board that it becomes, and what is not carried: both written by hand. */
 interface Case {
@@ -17,6 +21,10 @@ interface Case {
 }
 const programs = ['trello', 'planka', 'csv', 'github']
 const casesOf = (from: string): Case[] => parse(readFileSync(new URL(`../../fixtures/imports/${from}.yaml`, import.meta.url), 'utf8'))
+
+const service = await Service.forSuite(memory)
+const workspace = await service.workspace()
+const [user] = await Promise.all(members.map(({ display_name }) => service.person(workspace, 'owner', display_name)))
 
 describe.each(programs)('a file of %s', (from) => {
   test.each(casesOf(from).map((one) => [one.what, one] as const))(
@@ -38,4 +46,17 @@ describe.each(programs)('a file of %s', (from) => {
       expect(Object.fromEntries(reported)).toEqual(not_carried)
     },
   )
+
+  const accepted = casesOf(from).filter(({ refused }) => refused === undefined)
+  test.each(accepted.map((one) => [one.what, one] as const))('%s, and the service accepts what it becomes', async (_what, { file, options }) => {
+    const text = typeof file === 'string' ? file : JSON.stringify(file)
+    const result = await importForeignBoard(
+      text,
+      { from, workspace, user: user!.id, members: [], dryRun: false, ...options },
+      (name, input, { lines }) =>
+        runCommand(service.adminDeps, name, input, { progress: () => undefined, write: async () => undefined, lines }),
+      NOW,
+    )
+    expect(result.board_id).toMatch(/^brd_/)
+  })
 })

@@ -10,7 +10,7 @@ export function plannedBoard(lines: readonly BoardLine[]): Members {
   const perform: Record<string, (params: Members, body: Members) => Members> = {
     'labels.create': (_params, { name, color }) => (board['labels'].push([name, color]), { name }),
     'columns.create': (_params, body) => add(board['columns'], { ...body, cards: [] }),
-    'columns.update': ({ column_id }, body) => Object.assign(at(column_id), body),
+    'columns.rename': ({ column_id }, body) => Object.assign(at(column_id), body),
     'columns.archive': ({ column_id }) => Object.assign(at(column_id), { archived: true }),
     'cards.create': (_params, { column_id, label_ids, ...body }) =>
       add(at(column_id)['cards'], { ...body, labels: label_ids.map((id: string) => at(id)['name']) }),
