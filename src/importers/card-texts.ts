@@ -35,7 +35,7 @@ export class CardTexts {
 
   /** The description, the values of fields, the links of the attachments, and the times. */
   description(card: ForeignCard): string {
-    const { title, description, fields } = card
+    const { title, description = '', fields } = card
     const values = this.#list(fields, MAX_FIELDS, ({ name, value }) => `${name}: ${value}`.replace(/\s+/g, ' '), 'fields_left_out', title)
     const files = this.#list(this.#linksOf(card), MAX_LINKS, ({ name, url }) => linkTo(name, url), 'attachments_left_out', title)
     const parts = [values && `Fields:${values}`, files && `Attachments:${files}`, this.#historyOf(card)].filter((part) => part !== '')

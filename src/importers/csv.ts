@@ -126,15 +126,15 @@ class CsvRow {
       id: `line ${line}`,
       column: this.#cell('column') || UNPLACED,
       title,
-      description: this.#text('description'),
+      description: this.#has('description') ? this.#text('description') : undefined,
       fields: this.#layout.others.flatMap(({ name, at }) => {
         const value = (record[at] ?? '').trim()
         return value === '' ? [] : { name, value }
       }),
       ref: this.#cell('ref') || null,
       linkKey: null,
-      dueAt: this.#timeOf('due'),
-      completed: completion.is || cancellation.is,
+      dueAt: this.#has('due') ? this.#timeOf('due') : undefined,
+      completed: this.#has('completed') || this.#has('canceled') ? completion.is || cancellation.is : undefined,
       failed: cancellation.is,
       completedAt: completion.at ?? cancellation.at,
       archived: archival.is,
@@ -149,6 +149,10 @@ class CsvRow {
       attachments: [],
       comments: this.#cells('comments').map((cell) => commentOf(cell, this.#now)),
     }
+  }
+
+  #has(column: CsvColumn): boolean {
+    return this.#layout.places.has(column)
   }
 
   #cells(column: CsvColumn): string[] {

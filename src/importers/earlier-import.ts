@@ -9,7 +9,7 @@ export function presentCards({ cards }: ForeignBoard, target: ImportTarget): Map
   const left = new Map(target.cards.map((card) => [card.external_ref, card]))
   const found = new Map<string, TargetCard>()
   for (const { id, ref } of cards) {
-    const here = ref === null ? undefined : left.get(ref)
+    const here = ref === null ? undefined : left.get(ref.trim())
     if (here === undefined) continue
     found.set(id, here)
     // Of several cards with one address, the first counts, as on a new board.

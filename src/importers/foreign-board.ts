@@ -46,20 +46,20 @@ export interface ForeignColumn {
   readonly wipLimit: number | null
 }
 
-/** A card of another program. Times are as they are stored here; null: unknown. */
+/** A card of another program. Times are as they are stored here; null: unknown. Undefined: the file has no place for it. */
 export interface ForeignCard {
   readonly id: string
   readonly column: string
   readonly title: string
-  readonly description: string
+  readonly description: string | undefined
   /** what it has that there is no place for here */
   readonly fields: readonly { readonly name: string; readonly value: string }[]
   /** what identifies it for people elsewhere: its address, if that is known */
   readonly ref: string | null
   /** what its address has of it; null: unknown */
   readonly linkKey: string | null
-  readonly dueAt: string | null
-  readonly completed: boolean
+  readonly dueAt: string | null | undefined
+  readonly completed: boolean | undefined
   /** whether it was completed without success */
   readonly failed?: boolean
   readonly completedAt: string | null

@@ -83,19 +83,19 @@ export function readGitHub(text: string, report: ImportReport, { now }: ReaderOp
     labels: labelsOf(unique),
     columns: [OPEN, CLOSED].map((name) => ({ id: name, name, archived: false, completes: name === CLOSED, wipLimit: null })),
     cards: unique.map((one) => {
-      const isClosed = one.state ? one.state.toLowerCase() === 'closed' : (one.closed ?? Boolean(one.closedAt))
+      const isClosed = isClosedIn(one)
       report.add('project_items', one.title, one.projectItems.length)
       return {
         id: one.url,
         column: isClosed ? CLOSED : OPEN,
         title: one.title,
-        description: one.body ?? '',
+        description: one.body ?? undefined,
         fields: one.milestone?.title ? [{ name: 'Milestone', value: one.milestone.title }] : [],
         ref: one.url,
         linkKey: ISSUE_ADDRESS.exec(one.url)?.[1] ?? null,
-        dueAt: one.milestone?.dueOn ?? null,
+        dueAt: one.milestone && (one.milestone.dueOn ?? null),
         completed: isClosed,
-        failed: isClosed && /^not_?planned$|^duplicate$/i.test(one.stateReason ?? ''),
+        failed: isClosed === true && /^not_?planned$|^duplicate$/i.test(one.stateReason ?? ''),
         completedAt: isClosed ? past(one.closedAt, now) : null,
         archived: false,
         archivedAt: null,
@@ -117,6 +117,12 @@ export function readGitHub(text: string, report: ImportReport, { now }: ReaderOp
     }),
     cardAddress: ISSUE_ADDRESS.source,
   }
+}
+
+/** Whether an issue is closed; undefined: the file does not say it. */
+function isClosedIn({ state, closed, closedAt }: Issue): boolean | undefined {
+  if (state) return state.toLowerCase() === 'closed'
+  return closed ?? (closedAt === undefined ? undefined : closedAt !== null)
 }
 
 /** In GitHub's REST API, a member has words with underscores. */

@@ -155,17 +155,17 @@ export class ImportPlan {
     const text = this.#links.split(description)
     if (text !== undefined) this.#linked.push({ operation: 'cards.update', card_id: here.id, member: 'description', text })
     const title = this.#fit.line(card.title, limits.cardTitle, `card: ${card.title}`, 'Untitled')
-    const changes = { title, due_at: card.dueAt, ...(text === undefined && { description }) }
+    // What the file has no place for stays, too.
+    const isKept = text !== undefined || (card.description === undefined && description === '')
+    const changes = { title, due_at: card.dueAt, ...(!isKept && { description }) }
     yield* this.#operation('cards.update', { card_id: here.id }, changes)
-    for (const label_id of this.#labelsOf(card, ids))
-      if (!here.label_ids.includes(label_id)) yield* this.#operation('cards.apply_label', { card_id: here.id, label_id })
-    if (card.completed !== here.completed) yield* this.#completion(here.id, card)
-    const added = addedComments(this.#texts.comments(card), here.comments)
-    const part = { operation: 'comments.create', card_id: here.id, member: 'body' }
-    yield* this.#parts(
-      part,
-      added.map((body) => ({ text: body, rest: {} })),
-    )
+    const labels = this.#labelsOf(card, ids).filter((id) => !here.label_ids.includes(id))
+    const room = limits.labelsPerCard - here.label_ids.length
+    for (const label_id of this.#first(labels, room, 'labels_left_out', () => card.title))
+      yield* this.#operation('cards.apply_label', { card_id: here.id, label_id })
+    if (card.completed !== undefined && card.completed !== here.completed) yield* this.#completion(here.id, card)
+    const added = addedComments(this.#texts.comments(card), here.comments).map((body) => ({ text: body, rest: {} }))
+    yield* this.#parts({ operation: 'comments.create', card_id: here.id, member: 'body' }, added)
   }
 
   *#completion(card_id: string, { completed, failed }: ForeignCard): Generator<BoardOperation> {
@@ -269,7 +269,8 @@ export class ImportPlan {
       this.#report.add('labels_unknown', title)
       return []
     })
-    return this.#first(found, limits.labelsPerCard, 'labels_left_out', () => title)
+    // Several labels of the file can be one label of a board that exists.
+    return this.#first([...new Set(found)], limits.labelsPerCard, 'labels_left_out', () => title)
   }
 
   #assigneesOf({ title, assignees }: ForeignCard): string[] {

@@ -32,7 +32,9 @@ export function readBoard(text: string, choices: ImportChoices, report: ImportRe
   if (!isProgram(from)) throw new AdminError('invalid', `--from: must be one of ${programs.join(', ')}`)
   if (from !== 'csv' && map.length > 0) throw new AdminError('invalid', '--map needs --from csv')
   const board = readers[from](text, report, { now, map, fileName })
-  return { ...board, columns: withCompleting(board.columns, done) }
+  const columns = withCompleting(board.columns, done)
+  const completing = new Set(columns.flatMap(({ id, completes }) => (completes ? id : [])))
+  return { ...board, columns, cards: board.cards.map((card) => (completing.has(card.column) ? { ...card, completed: true } : card)) }
 }
 
 function isProgram(name: string): name is keyof typeof readers {

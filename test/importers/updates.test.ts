@@ -27,9 +27,10 @@ describe.each(drivers)('an import into a board on $name', (driver) => {
     options = { from: 'github', workspace, user: olivia.id, members: [], dryRun: false }
   })
   afterEach(() => service.stop())
-  const importIssues = (issues: object[], changes: Partial<ImportOptions> = {}) =>
+  const importIssues = (issues: object[], changes: Partial<ImportOptions> = {}) => importFile(JSON.stringify(issues), changes)
+  const importFile = (text: string, changes: Partial<ImportOptions> = {}) =>
     importForeignBoard(
-      JSON.stringify(issues),
+      text,
       { ...options, ...changes },
       (name, input, { lines }) =>
         runCommand(service.adminDeps, name, input, { progress: () => undefined, write: async () => undefined, lines }),
@@ -129,6 +130,51 @@ describe.each(drivers)('an import into a board on $name', (driver) => {
     const result = await importIssues(issues, { into: board_id! })
     expect(result).toMatchObject({ columns: 0, cards: 0, labels: 0, comments: 0, updated: 2 })
     expect(await cardsOf(board_id!)).toEqual(before)
+  })
+
+  test.each<[from: string, text: string]>([
+    ['csv', 'title,ref\nSow,1\n'],
+    ['github', JSON.stringify([{ number: 1, title: 'Sow', url: url(1) }])],
+  ])('keeps what the file has no place for: %s', async (from, text) => {
+    const { board_id } = await importFile(text, { from })
+    const into = board_id!
+    const [{ id }] = (await cardsOf(into)) as [any]
+    await send('PATCH', `/cards/${id}`, { description: 'Mine', due_at: '2027-01-01T00:00:00.000Z' })
+    await send('PUT', `/cards/${id}/completion`, { completed: true })
+    const [before] = await cardsOf(into)
+    expect(before).toMatchObject({ description: 'Mine', outcome: 'succeeded' })
+    await importFile(text, { from, into })
+    expect(await cardsOf(into)).toEqual([before])
+  })
+
+  test('takes away what the file has a place for, and nothing in it', async () => {
+    const text = 'title,ref,description,due,completed\nSow,1,,,\n'
+    const { board_id } = await importFile(text, { from: 'csv' })
+    const into = board_id!
+    const before = await cardsOf(into)
+    await send('PATCH', `/cards/${before[0].id}`, { description: 'Mine', due_at: '2027-01-01T00:00:00.000Z' })
+    await send('PUT', `/cards/${before[0].id}/completion`, { completed: true })
+    await importFile(text, { from: 'csv', into })
+    expect(await cardsOf(into)).toMatchObject([{ description: '', due_at: null, outcome: null }])
+  })
+
+  test('leaves the cards of a column completed that completes them', async () => {
+    const table = { from: 'csv', done: ['Done'] }
+    const { board_id } = await importFile('title,column,ref,completed\nSow,Done,1,\n', table)
+    const before = await cardsOf(board_id!)
+    expect(before).toMatchObject([{ outcome: 'succeeded' }])
+    await importFile('title,column,ref,completed\nSow,Done,1,\nWater,Done,2,\n', { ...table, into: board_id! })
+    expect(await cardsOf(board_id!)).toMatchObject([before[0], { title: 'Water', outcome: 'succeeded' }])
+  })
+
+  test('leaves out labels beyond those that a card can have, and takes labels of one name for one', async () => {
+    const many = Array.from({ length: 29 }, (_label, i) => ({ name: `label ${i}` }))
+    const { board_id } = await importIssues([issue(1, { labels: many }), issue(2, { labels: [{ name: 'same' }] })])
+    const into = board_id!
+    const result = await importIssues([issue(1, { labels: [{ name: 'one more' }, { name: 'too many' }] })], { into })
+    expect(result.not_carried).toMatchObject([{ kind: 'labels_left_out', count: 1, examples: ['Issue 1'] }])
+    await importIssues([issue(3, { labels: [{ name: 'same' }, { name: ' same' }] })], { into })
+    expect((await cardsOf(into)).map(({ label_ids }) => label_ids.length)).toEqual([30, 1, 1])
   })
 
   test('is refused for a board that the user does not see', async () => {
