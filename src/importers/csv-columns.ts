@@ -24,10 +24,11 @@ const REPEATED: ReadonlySet<CsvColumn> = new Set(['labels', 'assignees', 'commen
 /** In place of a column, in `--map`. */
 const IGNORE = 'ignore'
 
-/** The columns of a file: where each one that the importer understands is, and the names of the others. */
+/** The columns of a file: where each one that the importer understands is, the names of the others, and where those without a name are. */
 export interface CsvLayout {
   readonly places: ReadonlyMap<CsvColumn, readonly number[]>
   readonly others: readonly { readonly name: string; readonly at: number }[]
+  readonly unnamed: readonly number[]
 }
 
 /**
@@ -56,8 +57,10 @@ export function layoutOf(header: readonly string[], pairs: readonly string[]): C
       )
     const found = names.flatMap((name, i) => (name === fold(theirs) ? i : []))
     if (found.length === 0) throw new AdminError('invalid', `--map: the file has no column "${theirs}"; it has ${listOf(header)}`)
-    for (const i of found) taken.add(i)
-    if (ours !== IGNORE) places.set(ours, [...(places.get(ours) ?? []), ...(REPEATED.has(ours) ? found : found.slice(0, 1))])
+    // Of several columns that are the same, each but the first is one of the others.
+    const used = ours === IGNORE || REPEATED.has(ours) ? found : places.has(ours) ? [] : found.slice(0, 1)
+    for (const i of used) taken.add(i)
+    if (ours !== IGNORE && used.length > 0) places.set(ours, [...(places.get(ours) ?? []), ...used])
   }
   for (const [column, known] of Object.entries(NAMES) as [CsvColumn, readonly string[]][]) {
     if (places.has(column)) continue
@@ -69,7 +72,8 @@ export function layoutOf(header: readonly string[], pairs: readonly string[]): C
   if (!places.has('title'))
     throw new AdminError('invalid', `the file has no column of titles; it has ${listOf(header)}; name one with --map THEIRS=title`)
   const others = header.flatMap((name, at) => (taken.has(at) || name.trim() === '' ? [] : { name: name.trim(), at }))
-  return { places, others }
+  const unnamed = header.flatMap((name, at) => (taken.has(at) || name.trim() !== '' ? [] : at))
+  return { places, others, unnamed }
 }
 
 function isColumn(name: string): name is CsvColumn {

@@ -117,7 +117,8 @@ class CsvRow {
       this.#report.add('rows_malformed', `line ${line}: it has no title`)
       return undefined
     }
-    const excess = record.slice(this.#width).filter((cell) => cell.trim() !== '')
+    const unnamed = this.#layout.unnamed.map((at) => record[at] ?? '')
+    const excess = [...unnamed, ...record.slice(this.#width)].filter((cell) => cell.trim() !== '')
     if (excess.length > 0) this.#report.add('cells_left_out', `line ${line}: ${excess.join(', ')}`, excess.length)
     const completion = this.#stateOf('completed')
     const cancellation = this.#stateOf('canceled')

@@ -7,7 +7,7 @@ const descriptions = {
   parts_malformed: 'parts of the file that could not be read, which are left out',
   rows_malformed: 'rows that could not be read, which are left out',
   cells_malformed: 'cells that should have a time, which are left out',
-  cells_left_out: 'cells beyond the header of the table',
+  cells_left_out: 'cells of columns without a name, which are left out',
   cards_unplaced: 'cards of lists that the file does not have, which are left out',
   archive_missing: 'archives: the response for a board has no archived cards. Add the response of GET /api/lists/:id/cards of its archive',
   templates_archived: 'templates of cards, which are archived so that nobody takes them for work',
