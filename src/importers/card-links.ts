@@ -23,13 +23,14 @@ export class CardLinks {
   constructor(address: string | undefined, cards: ReadonlyMap<string, string>) {
     this.#cards = cards
     // A link of Markdown, an address in angle brackets, or an address alone. The repetitions are bounded: no text takes long.
+    const label = String.raw`\[((?:\\.|[^\\\]\n]){0,500})\]`
+    const title = String.raw`(?:\s{1,9}(?:"[^"\n]{0,500}"|'[^'\n]{0,500}'))?`
+    // The address of any other link, or of the definition of one, stays: without it there is no link.
+    const free = String.raw`(?<!\](?:\(|:)\s{0,9}<?)`
     this.#pattern =
       address === undefined
         ? undefined
-        : new RegExp(
-            `\\[([^\\]\\n]{0,500})\\]\\(\\s{0,9}<?${address}>?(?:\\s{1,9}"[^"\\n]{0,500}")?\\s{0,9}\\)|<${address}>|${address}`,
-            'g',
-          )
+        : new RegExp(`${label}\\(\\s{0,9}<?${address}>?${title}\\s{0,9}\\)|${free}(?:<${address}>|${address})`, 'g')
   }
 
   /** The parts of a text; undefined if no card of the file is linked in it. A link that has a text of its own keeps it before the card. */

@@ -6,7 +6,8 @@ import { foreignTime, optionalText, past, readFileOf, readJson, uniqueById } fro
 import type { ImportReport } from './report.ts'
 
 /** The address of an issue, on any host: `OWNER/REPOSITORY/issues/NUMBER` identifies it. */
-const ISSUE_ADDRESS = /https?:\/\/[^\s/()<>[\]"]{1,200}\/([\w.-]{1,100}\/[\w.-]{1,100}\/(?:issues|pull)\/\d{1,9})(?:#[\w-]{0,100})?/
+const ISSUE_ADDRESS =
+  /https?:\/\/[^\s/()<>[\]"]{1,200}\/([\w.-]{1,100}\/[\w.-]{1,100}\/(?:issues|pull)\/\d{1,9})(?:#[\w-]{0,100})?(?![\w/]|\?\w)/
 const [OPEN, CLOSED] = ['Open', 'Closed'] as const
 
 const account = z.object({ login: z.string().min(1), name: optionalText })

@@ -48,15 +48,18 @@ describe.each(programs)('a file of %s', (from) => {
   )
 
   const accepted = casesOf(from).filter(({ refused }) => refused === undefined)
-  test.each(accepted.map((one) => [one.what, one] as const))('%s, and the service accepts what it becomes', async (_what, { file, options }) => {
-    const text = typeof file === 'string' ? file : JSON.stringify(file)
-    const result = await importForeignBoard(
-      text,
-      { from, workspace, user: user!.id, members: [], dryRun: false, ...options },
-      (name, input, { lines }) =>
-        runCommand(service.adminDeps, name, input, { progress: () => undefined, write: async () => undefined, lines }),
-      NOW,
-    )
-    expect(result.board_id).toMatch(/^brd_/)
-  })
+  test.each(accepted.map((one) => [one.what, one] as const))(
+    '%s, and the service accepts what it becomes',
+    async (_what, { file, options }) => {
+      const text = typeof file === 'string' ? file : JSON.stringify(file)
+      const result = await importForeignBoard(
+        text,
+        { from, workspace, user: user!.id, members: [], dryRun: false, ...options },
+        (name, input, { lines }) =>
+          runCommand(service.adminDeps, name, input, { progress: () => undefined, write: async () => undefined, lines }),
+        NOW,
+      )
+      expect(result.board_id).toMatch(/^brd_/)
+    },
+  )
 })
