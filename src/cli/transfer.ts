@@ -10,7 +10,6 @@ import { AdminError, type CommandIo } from '../admin/deps.ts'
 import { ConfigError } from '../config.ts'
 import type { ImportResult } from '../importers/planned-import.ts'
 import { visibilities } from '../model/board.ts'
-import { systemClock, timestamp } from '../model/time.ts'
 
 /** The longest file of another program, in characters: it is parsed as a whole. */
 const MAX_CHARACTERS = 256 * 1024 * 1024
@@ -81,7 +80,7 @@ async function importFrom(from: string, file: string | undefined, options: Commo
     const run = (name: string, input: object, { lines }: Pick<CommandIo, 'lines'>) => runOnStorage(options, name, input, { ...io, lines })
     const text = await readText(io.lines)
     const settings = { from, workspace, user, members: options.member, visibility: known, attachments, into, map, done, fileName, dryRun }
-    return importForeignBoard(text, settings, run, timestamp(systemClock))
+    return importForeignBoard(text, settings, run)
   })
   if (process.stderr.isTTY) process.stderr.write('\r\u001b[K')
   console.log(options.json === true ? JSON.stringify(result) : describeImport(result))

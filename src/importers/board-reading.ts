@@ -12,8 +12,6 @@ export interface BoardFile {
   readonly userId: string
   /** the members of the workspace */
   readonly users: readonly Member[]
-  /** the present time */
-  readonly now: string
 }
 
 /** What a file has. */
@@ -40,10 +38,10 @@ export interface RefusedFile {
 }
 
 /** Reads a file of another program, and plans its import as a new board. */
-export function readBoardFile({ bytes, choices, userId, users, now }: BoardFile): BoardReading | RefusedFile {
+export function readBoardFile({ bytes, choices, userId, users }: BoardFile): BoardReading | RefusedFile {
   try {
     const report = new ImportReport()
-    const board = readBoard(textOf(bytes), choices, report, now)
+    const board = readBoard(textOf(bytes), choices, report)
     const members = new MemberMatcher(board.people, users, choices.members, report)
     const planned = new PlannedImport(board, { userId, visibility: choices.visibility, members, files: new Map() }, report)
     const lines = Array.from(planned.lines(), (line) => JSON.stringify(line)).join('\n')

@@ -4,7 +4,6 @@ import { GRAY } from './colors.ts'
 import { type CsvColumn, type CsvLayout, layoutOf } from './csv-columns.ts'
 import { readCellTime } from './csv-times.ts'
 import type { ForeignBoard, ForeignCard, ForeignComment, ReaderOptions } from './foreign-board.ts'
-import { past } from './input.ts'
 import type { ImportReport } from './report.ts'
 
 /** Excel writes this line before the header, to name the separator. */
@@ -26,12 +25,12 @@ interface Row {
  * Reads a CSV file (RFC 4180) with a header: each row is a card. A row that is not CSV, or has no title, is left out and reported.
  * @throws {AdminError} `invalid` if it has no column of titles, no row after the header, or a quote that is never closed
  */
-export function readCsv(text: string, report: ImportReport, { now, map = [], fileName }: ReaderOptions): ForeignBoard {
+export function readCsv(text: string, report: ImportReport, { map = [], fileName }: ReaderOptions): ForeignBoard {
   const [header, ...rows] = rowsOf(text, report)
   if (header === undefined) throw new AdminError('invalid', 'the file has no row')
   const layout = layoutOf(header.record, map)
   if (rows.length === 0) throw new AdminError('invalid', 'the file has a header and no row')
-  const cards = rows.flatMap((row) => new CsvRow(row, header, layout, report, now).card ?? [])
+  const cards = rows.flatMap((row) => new CsvRow(row, header, layout, report).card ?? [])
   const names = (namesOf: (card: ForeignCard) => readonly (string | null)[]) =>
     [...new Set(cards.flatMap(namesOf))].filter((name) => name !== null)
   return {
@@ -98,15 +97,13 @@ class CsvRow {
   readonly #row: Row
   readonly #layout: CsvLayout
   readonly #report: ImportReport
-  readonly #now: string
   readonly #width: number
 
-  constructor(row: Row, header: Row, layout: CsvLayout, report: ImportReport, now: string) {
+  constructor(row: Row, header: Row, layout: CsvLayout, report: ImportReport) {
     this.#row = row
     this.#width = header.record.length
     this.#layout = layout
     this.#report = report
-    this.#now = now
   }
 
   /** Undefined: it has no title, which is reported. */
@@ -140,15 +137,15 @@ class CsvRow {
       completedAt: completion.at ?? cancellation.at,
       archived: archival.is,
       archivedAt: archival.at,
-      createdAt: past(this.#timeOf('created'), this.#now),
+      createdAt: this.#timeOf('created'),
       createdBy: this.#cell('creator') || null,
-      updatedAt: past(this.#timeOf('updated'), this.#now),
+      updatedAt: this.#timeOf('updated'),
       labels: this.#cells('labels').flatMap((cell) => listIn(cell, /[,;\n]/)),
       // A name may have a comma.
       assignees: this.#cells('assignees').flatMap((cell) => listIn(cell, cell.includes(';') ? /;/ : /[,\n]/)),
       subtasks: [],
       attachments: [],
-      comments: this.#cells('comments').map((cell) => commentOf(cell, this.#now)),
+      comments: this.#cells('comments').map((cell) => commentOf(cell)),
     }
   }
 
@@ -183,7 +180,7 @@ class CsvRow {
     if (NO.test(text)) return { is: false, at: null }
     if (YES.test(text)) return { is: true, at: null }
     const time = this.#timeOf(column)
-    return { is: time !== null, at: past(time, this.#now) }
+    return { is: time !== null, at: time }
   }
 }
 
@@ -194,8 +191,8 @@ function listIn(cell: string, separator: RegExp): string[] {
     .filter((part) => part !== '')
 }
 
-function commentOf(cell: string, now: string): ForeignComment {
+function commentOf(cell: string): ForeignComment {
   const [, time, author, text] = JIRA_COMMENT.exec(cell) ?? []
   if (text === undefined) return { author: null, text: cell, writtenAt: null }
-  return { author: author || null, text, writtenAt: past(readCellTime(time!), now) }
+  return { author: author || null, text, writtenAt: readCellTime(time!) ?? null }
 }

@@ -18,8 +18,6 @@ export interface ForeignBoard {
 
 /** What a file is read with. */
 export interface ReaderOptions {
-  /** the present time: no time of a card is later */
-  readonly now: string
   /** pairs of a column of a CSV file and what it is */
   readonly map?: readonly string[] | undefined
   /** the name of the file, without its extension */

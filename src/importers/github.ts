@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { AdminError } from '../admin/deps.ts'
 import { GRAY } from './colors.ts'
-import { type ForeignBoard, type ForeignPerson, inTimeOrder, type ReaderOptions } from './foreign-board.ts'
-import { foreignTime, optionalText, past, readFileOf, readJson, uniqueById } from './input.ts'
+import { type ForeignBoard, type ForeignPerson, inTimeOrder } from './foreign-board.ts'
+import { foreignTime, optionalText, readFileOf, readJson, uniqueById } from './input.ts'
 import type { ImportReport } from './report.ts'
 
 /** The address of an issue, on any host: `OWNER/REPOSITORY/issues/NUMBER` identifies it. */
@@ -64,7 +64,7 @@ const COMMAND =
  * Reads the issues that `gh issue list --json …` has written. Open ones and closed ones have a column each.
  * @throws {AdminError} `invalid`, with the paths of the mistakes in the file, if it is no list of issues
  */
-export function readGitHub(text: string, report: ImportReport, { now }: ReaderOptions): ForeignBoard {
+export function readGitHub(text: string, report: ImportReport): ForeignBoard {
   const json = readJson(text)
   if (isOfRestApi(json)) throw new AdminError('invalid', `the file is a response of GitHub's REST API: write the issues with ${COMMAND}`)
   const { issues } = readFileOf(kind, { issues: json }, report)
@@ -97,12 +97,12 @@ export function readGitHub(text: string, report: ImportReport, { now }: ReaderOp
         dueAt: one.milestone && (one.milestone.dueOn ?? null),
         completed: isClosed,
         failed: isClosed === true && /^not_?planned$|^duplicate$/i.test(one.stateReason ?? ''),
-        completedAt: isClosed ? past(one.closedAt, now) : null,
+        completedAt: isClosed ? (one.closedAt ?? null) : null,
         archived: false,
         archivedAt: null,
-        createdAt: past(one.createdAt, now),
+        createdAt: one.createdAt ?? null,
         createdBy: one.author?.login ?? null,
-        updatedAt: past(one.updatedAt, now),
+        updatedAt: one.updatedAt ?? null,
         labels: one.labels.map(({ name }) => name),
         assignees: one.assignees.map(({ login }) => login),
         subtasks: [],
@@ -111,7 +111,7 @@ export function readGitHub(text: string, report: ImportReport, { now }: ReaderOp
           one.comments.map(({ author: writer, body, createdAt }) => ({
             author: writer?.login ?? null,
             text: body,
-            writtenAt: past(createdAt, now),
+            writtenAt: createdAt ?? null,
           })),
         ),
       }

@@ -28,13 +28,12 @@ export type RunCommand = (name: string, input: object, io: Pick<CommandIo, 'line
 /**
  * Imports a board of another program.
  * @param text the file
- * @param now the present time
  * @throws {AdminError} `invalid`, with the path of the mistake in the file; else as the command `import.board` does
  */
-export async function importForeignBoard(text: string, options: ImportOptions, run: RunCommand, now: string): Promise<ImportResult> {
+export async function importForeignBoard(text: string, options: ImportOptions, run: RunCommand): Promise<ImportResult> {
   const { workspace, user, visibility, dryRun } = options
   const report = new ImportReport()
-  const board = readBoard(text, options, report, now)
+  const board = readBoard(text, options, report)
   const members = (await run('member.list', { workspace }, { lines: none() })) as readonly Member[]
   if (!members.some(({ user_id }) => user_id === user)) throw new AdminError('not_found', `${user} is not a member of ${workspace}`)
   const matcher = new MemberMatcher(board.people, members, options.members, report)

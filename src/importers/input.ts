@@ -160,12 +160,6 @@ export function inOrder<T>(items: readonly T[], placeOf: (item: T) => number | n
   return items.toSorted((a, b) => compare(placeOf(a) ?? Infinity, placeOf(b) ?? Infinity))
 }
 
-/** A time of the past: one in the future becomes `now`. Null: it is unknown. */
-export function past(time: string | null | undefined, now: string): string | null {
-  if (time === null || time === undefined) return null
-  return time > now ? now : time
-}
-
 function compare(a: number, b: number): number {
   return a < b ? -1 : Number(a > b)
 }

@@ -6,10 +6,9 @@ import {
   type ForeignChecklist,
   type ForeignPerson,
   inTimeOrder,
-  type ReaderOptions,
   subtasksOf,
 } from './foreign-board.ts'
-import { groupBy, inOrder, past, readJson, uniqueById } from './input.ts'
+import { groupBy, inOrder, readJson, uniqueById } from './input.ts'
 import { type Included, type PlankaCard, readPlankaBoard } from './planka-shape.ts'
 import type { ImportReport } from './report.ts'
 
@@ -20,7 +19,7 @@ const CARD_ADDRESS = /https?:\/\/[^\s/()<>[\]"]{1,200}(?:\/[^\s/()<>[\]"]{1,50})
  * Reads a board as the API of Planka 2 returns it.
  * @throws {AdminError} `invalid`, with the paths of the mistakes in the file, if it is no board
  */
-export function readPlanka(text: string, report: ImportReport, { now }: ReaderOptions): ForeignBoard {
+export function readPlanka(text: string, report: ImportReport): ForeignBoard {
   const { item, included } = readPlankaBoard(readJson(text), report)
   const lists = uniqueById('included.lists', included.lists, report)
   const archive = lists.find(({ type }) => type === 'archive')
@@ -38,7 +37,7 @@ export function readPlanka(text: string, report: ImportReport, { now }: ReaderOp
       return { id, name: name || color || 'Label', color: found ?? GRAY }
     }),
     columns: columnsOf(lists, included),
-    cards: cardsOf(new Map(lists.map((list) => [list.id, list])), included, report, now),
+    cards: cardsOf(new Map(lists.map((list) => [list.id, list])), included, report),
     cardAddress: CARD_ADDRESS.source,
   }
 }
@@ -63,24 +62,19 @@ function columnsOf(lists: Included['lists'], { cards }: Included): ForeignBoard[
   })
 }
 
-function cardsOf(
-  lists: ReadonlyMap<string, Included['lists'][number]>,
-  included: Included,
-  report: ImportReport,
-  now: string,
-): ForeignCard[] {
+function cardsOf(lists: ReadonlyMap<string, Included['lists'][number]>, included: Included, report: ImportReport): ForeignCard[] {
   const placed = uniqueById('included.cards', included.cards, report).filter(({ listId, name }) => {
     const type = lists.get(listId)?.type
     if (type === undefined) report.add('cards_unplaced', name)
     else if (type === 'trash') report.add('trash', name)
     return type !== undefined
   })
-  const parts = partsOf({ ...included, cards: placed }, report, now)
+  const parts = partsOf({ ...included, cards: placed }, report)
   return inOrder(placed, ({ position }) => position).flatMap((item) => {
     const { type } = lists.get(item.listId)!
     if (type === 'trash') return []
     const isClosed = item.isClosed === true || type === 'closed'
-    const movedAt = past(item.listChangedAt, now)
+    const movedAt = item.listChangedAt ?? null
     return {
       id: item.id,
       column: item.listId,
@@ -94,16 +88,16 @@ function cardsOf(
       completedAt: isClosed && type !== 'archive' ? movedAt : null,
       archived: type === 'archive',
       archivedAt: type === 'archive' ? movedAt : null,
-      createdAt: past(item.createdAt, now),
+      createdAt: item.createdAt ?? null,
       createdBy: item.creatorUserId ?? null,
-      updatedAt: past(item.updatedAt, now),
+      updatedAt: item.updatedAt ?? null,
       ...parts(item),
     }
   })
 }
 
 /** Returns a function that gives what belongs to a card of a board. */
-function partsOf(included: Included, report: ImportReport, now: string) {
+function partsOf(included: Included, report: ImportReport) {
   const cards = new Set(included.cards.map(({ id }) => id))
   const allTaskLists = uniqueById('included.taskLists', included.taskLists, report)
   const lists = new Set(allTaskLists.map(({ id }) => id))
@@ -157,7 +151,7 @@ function partsOf(included: Included, report: ImportReport, now: string) {
       attachments: (attachments.get(id) ?? []).map(({ id: own, name: file, type, data }) =>
         attachmentOf(own ?? '', file, data?.url, type === 'file'),
       ),
-      comments: inTimeOrder(own.map(({ userId, text, createdAt }) => ({ author: userId ?? null, text, writtenAt: past(createdAt, now) }))),
+      comments: inTimeOrder(own.map(({ userId, text, createdAt }) => ({ author: userId ?? null, text, writtenAt: createdAt ?? null }))),
     }
   }
 }

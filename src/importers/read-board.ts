@@ -12,7 +12,7 @@ const readers = { trello: readTrello, planka: readPlanka, csv: readCsv, github: 
 const programs = Object.keys(readers) as readonly (keyof typeof readers)[]
 
 /** How a file of another program is read. */
-export interface ImportChoices extends Omit<ReaderOptions, 'now'> {
+export interface ImportChoices extends ReaderOptions {
   /** a program of {@link programs} */
   readonly from: string
   /** pairs of a person of the file and a user of the workspace */
@@ -24,14 +24,13 @@ export interface ImportChoices extends Omit<ReaderOptions, 'now'> {
 
 /**
  * Reads a file of another program.
- * @param now the present time
  * @throws {AdminError} `invalid`, with the path of the mistake in the file
  */
-export function readBoard(text: string, choices: ImportChoices, report: ImportReport, now: string): ForeignBoard {
+export function readBoard(text: string, choices: ImportChoices, report: ImportReport): ForeignBoard {
   const { from, map = [], fileName, done = [] } = choices
   if (!isProgram(from)) throw new AdminError('invalid', `--from: must be one of ${programs.join(', ')}`)
   if (from !== 'csv' && map.length > 0) throw new AdminError('invalid', '--map needs --from csv')
-  const board = readers[from](text, report, { now, map, fileName })
+  const board = readers[from](text, report, { map, fileName })
   const columns = withCompleting(board.columns, done)
   const completing = new Set(columns.flatMap(({ id, completes }) => (completes ? id : [])))
   return { ...board, columns, cards: board.cards.map((card) => (completing.has(card.column) ? { ...card, completed: true } : card)) }

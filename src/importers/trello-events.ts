@@ -1,4 +1,4 @@
-import { groupBy, past } from './input.ts'
+import { groupBy } from './input.ts'
 import type { TrelloBoard, TrelloCard, TrelloEvent } from './trello-shape.ts'
 
 /** Actions that have created a card. */
@@ -15,18 +15,17 @@ export interface TrelloTimes {
 /**
  * Returns a function that finds out when something happened to a card: the card says it in newer exports, and else its actions. An export
  * has the last 1,000 actions of a board.
- * @param now the present time: no time of a card is later
  */
-export function timesOf({ actions }: TrelloBoard, now: string): (card: TrelloCard) => TrelloTimes {
+export function timesOf({ actions }: TrelloBoard): (card: TrelloCard) => TrelloTimes {
   const events = groupBy(actions.events, ({ data }) => data.card.id)
   return (card) => {
     const own = events.get(card.id) ?? []
     const creation = own.find(({ type }) => CREATIONS.has(type))
     return {
-      createdAt: past(createdAt(card.id) ?? creation?.date, now),
+      createdAt: createdAt(card.id) ?? creation?.date ?? null,
       createdBy: card.idMemberCreator ?? creation?.memberCreator?.id ?? creation?.idMemberCreator ?? null,
-      completedAt: past(card.dateCompleted ?? lastTime(own, 'dueComplete'), now),
-      archivedAt: past(card.dateClosed ?? lastTime(own, 'closed'), now),
+      completedAt: card.dateCompleted ?? lastTime(own, 'dueComplete') ?? null,
+      archivedAt: card.dateClosed ?? lastTime(own, 'closed') ?? null,
     }
   }
 }

@@ -6,10 +6,9 @@ import {
   type ForeignComment,
   type ForeignPerson,
   inTimeOrder,
-  type ReaderOptions,
   subtasksOf,
 } from './foreign-board.ts'
-import { groupBy, inOrder, past, readFileOf, readJson, readTime, uniqueById } from './input.ts'
+import { groupBy, inOrder, readFileOf, readJson, readTime, uniqueById } from './input.ts'
 import type { ImportReport } from './report.ts'
 import { timesOf } from './trello-events.ts'
 import { TrelloLabels } from './trello-labels.ts'
@@ -29,7 +28,7 @@ const LINKED: ReadonlySet<string> = new Set(['mirror', 'board', 'link'])
  * Reads a board that Trello has exported.
  * @throws {AdminError} `invalid`, with the paths of the mistakes in the file, if it is no board
  */
-export function readTrello(text: string, report: ImportReport, { now }: ReaderOptions): ForeignBoard {
+export function readTrello(text: string, report: ImportReport): ForeignBoard {
   const kind = { name: 'a board of Trello', schema: trelloBoard, essential: ['lists', 'cards'] }
   const board = readFileOf(kind, readJson(text), report)
   if (board.closed === true) report.add('closed_boards', board.name)
@@ -46,7 +45,7 @@ export function readTrello(text: string, report: ImportReport, { now }: ReaderOp
       if (color) report.add('list_colors', `${name}: ${color}`)
       return { id, name, archived: closed, completes: false, wipLimit: wipLimitOf(name, softLimit, report) }
     }),
-    cards: cardsOf(board, new Set(lists.map(({ id }) => id)), labels, report, now),
+    cards: cardsOf(board, new Set(lists.map(({ id }) => id)), labels, report),
     cardAddress: CARD_ADDRESS.source,
   }
 }
@@ -70,7 +69,7 @@ function wipLimitOf(name: string, limit: number | null | undefined, report: Impo
   return null
 }
 
-function cardsOf(board: TrelloBoard, lists: ReadonlySet<string>, labels: TrelloLabels, report: ImportReport, now: string): ForeignCard[] {
+function cardsOf(board: TrelloBoard, lists: ReadonlySet<string>, labels: TrelloLabels, report: ImportReport): ForeignCard[] {
   const placed = uniqueById('cards', board.cards, report).filter(({ idList, name }) => {
     if (!lists.has(idList)) report.add('cards_unplaced', name)
     return lists.has(idList)
@@ -83,7 +82,7 @@ function cardsOf(board: TrelloBoard, lists: ReadonlySet<string>, labels: TrelloL
   for (const [id, own] of checklists) if (!cards.has(id)) report.add('checklists_unplaced', own[0]!.name, own.length)
   for (const [id, own] of comments) if (!cards.has(id)) report.add('comments_unplaced', own[0]!.data.text, own.length)
   const fieldsOf = customFieldsOf(board, report)
-  const times = timesOf(board, now)
+  const times = timesOf(board)
   return inOrder(placed, ({ pos }) => pos).map((item) => {
     const own = checklists.get(item.id) ?? []
     reportUncarried(item, report)
@@ -107,14 +106,14 @@ function cardsOf(board: TrelloBoard, lists: ReadonlySet<string>, labels: TrelloL
       ...times(item),
       ...(item.dueComplete !== true && { completedAt: null }),
       ...(!item.closed && { archivedAt: null }),
-      updatedAt: past(item.dateLastActivity, now),
+      updatedAt: item.dateLastActivity ?? null,
       labels: labels.of(item),
       assignees: item.idMembers,
       subtasks: subtasksOf(item.name, checklistsOf(own), report),
       attachments: item.attachments.map(({ id, name, fileName, url, isUpload }) =>
         attachmentOf(id ?? '', name || fileName, url, isUpload ?? UPLOAD_ADDRESS.test(url ?? '')),
       ),
-      comments: commentsOf(comments.get(item.id) ?? [], now),
+      comments: commentsOf(comments.get(item.id) ?? []),
     }
   })
 }
@@ -135,12 +134,12 @@ function isNoWork({ name, closed, isTemplate, cardRole }: TrelloCard, report: Im
   return true
 }
 
-function commentsOf(own: readonly TrelloComment[], now: string): ForeignComment[] {
+function commentsOf(own: readonly TrelloComment[]): ForeignComment[] {
   // The export has the newest first. Several can have the same time.
   const written = own.toReversed().map(({ idMemberCreator, memberCreator, data, date }) => ({
     author: memberCreator?.id ?? idMemberCreator ?? null,
     text: data.text,
-    writtenAt: past(date, now),
+    writtenAt: date ?? null,
   }))
   return inTimeOrder(written)
 }

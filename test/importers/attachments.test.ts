@@ -7,7 +7,7 @@ import { runCommand } from '../../src/admin/commands.ts'
 import { importForeignBoard } from '../../src/importers/import.ts'
 import { memory } from '../support/memory.ts'
 import { Service, type ServiceOptions } from '../support/service.ts'
-import { importText, NOW } from './text-import.ts'
+import { importText } from './text-import.ts'
 
 const ID = '6540e1000000000000000061'
 const upload = (id: string, name: string) => ({ id, name, isUpload: true, url: `https://trello.com/1/cards/x/${id}` })
@@ -162,7 +162,6 @@ describe('the files of attachments', () => {
           attachments: `${folder}/files`,
         },
         run,
-        NOW,
       )
       const found: { files: [string, number][]; descriptions: string[] } = { files: [], descriptions: [] }
       for (const query of dryRun ? [] : ['', '?archived=true'])

@@ -6,14 +6,13 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { threadReader } from '../../src/importers/board-reader.ts'
 import { readBoardFile, type BoardFile } from '../../src/importers/board-reading.ts'
 import { requireBuild } from '../support/process.ts'
-import { members, NOW, USER } from './text-import.ts'
+import { members, USER } from './text-import.ts'
 
 const fileOf = (text: string, from = 'csv'): BoardFile => ({
   bytes: Buffer.from(text),
   choices: { from, members: [], fileName: 'Garden' },
   userId: USER,
   users: members,
-  now: NOW,
 })
 const TABLE = fileOf('title,assignees\nSow,Robert Taylor; Zoe\n')
 const UNREADABLE = { refused: expect.stringContaining('takes too much time or memory here') }

@@ -9,7 +9,6 @@ import { findDamage } from '../support/findings.ts'
 import { Service, type Person } from '../support/service.ts'
 import { viewOf } from './board-view.ts'
 
-const NOW = '2026-11-20T12:00:00.000Z'
 const fixture = (name: string) => readFile(new URL(`../../fixtures/${name}-board.json`, import.meta.url), 'utf8')
 const runOn =
   (deps: AdminDeps): RunCommand =>
@@ -34,7 +33,7 @@ describe.each(drivers)('boards of other programs on $name', (driver) => {
   afterEach(() => service.stop())
 
   const importFixture = async (from: string, changes: Partial<ImportOptions> = {}) =>
-    importForeignBoard(await fixture(from), { ...options, from, ...changes }, runOn(service.adminDeps), NOW)
+    importForeignBoard(await fixture(from), { ...options, from, ...changes }, runOn(service.adminDeps))
 
   test.each<[from: string, changes: Partial<ImportOptions>]>([
     ['trello', { members: ['@bobby=Robert Taylor'] }],

@@ -6,7 +6,7 @@ import { importForeignBoard } from '../../src/importers/import.ts'
 import { memory } from '../support/memory.ts'
 import { Service } from '../support/service.ts'
 import { plannedBoard } from './planned-board.ts'
-import { importText, members, NOW } from './text-import.ts'
+import { importText, members } from './text-import.ts'
 
 /** A file of a few lines, the board that it becomes, and what is not carried: both written by hand. */
 interface Case {
@@ -57,7 +57,6 @@ describe.each(programs)('a file of %s', (from) => {
         { from, workspace, user: user!.id, members: [], dryRun: false, ...options },
         (name, input, { lines }) =>
           runCommand(service.adminDeps, name, input, { progress: () => undefined, write: async () => undefined, lines }),
-        NOW,
       )
       expect(result.board_id).toMatch(/^brd_/)
     },

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { BoardLine } from '../../src/admin/board-lines.ts'
 import { importForeignBoard, type ImportOptions } from '../../src/importers/import.ts'
 import type { ImportResult } from '../../src/importers/planned-import.ts'
-import { importText, members, NOW, USER } from './text-import.ts'
+import { importText, members, USER } from './text-import.ts'
 
 const fixtures = Object.fromEntries(
   ['trello', 'planka'].map((name) => [name, readFileSync(new URL(`../../fixtures/${name}-board.json`, import.meta.url), 'utf8')]),
@@ -128,7 +128,7 @@ describe('input beyond the limits', () => {
     const options = { from: 'trello', workspace: 'wsp_00000000000000000000', user: USER, members: [] }
     const text = changed('trello', change)
     for (const dryRun of text.length > 10_000_000 ? [false] : [false, true])
-      await expect(importForeignBoard(text, { ...options, dryRun }, run, NOW)).rejects.toMatchObject(invalid(message))
+      await expect(importForeignBoard(text, { ...options, dryRun }, run)).rejects.toMatchObject(invalid(message))
     expect(new Set(commands)).toEqual(new Set(['member.list']))
   })
 

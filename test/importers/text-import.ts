@@ -2,8 +2,6 @@ import { boardLine, type BoardLine } from '../../src/admin/board-lines.ts'
 import { importForeignBoard, type ImportOptions } from '../../src/importers/import.ts'
 import type { ImportResult } from '../../src/importers/planned-import.ts'
 
-/** The present time of imports. */
-export const NOW = '2026-11-20T12:00:00.000Z'
 export const USER = 'usr_00000000000000000000'
 /** The members of the workspace. */
 export const members = [
@@ -27,5 +25,5 @@ export async function importText(
     return { board_id: 'brd_00000000000000000000' }
   }
   const all = { from, workspace: 'wsp_00000000000000000000', user: USER, members: [], dryRun: false, ...options }
-  return { result: await importForeignBoard(text, all, run, NOW), lines }
+  return { result: await importForeignBoard(text, all, run), lines }
 }

@@ -6,7 +6,6 @@ import { drivers } from '../support/drivers.ts'
 import { findDamage } from '../support/findings.ts'
 import { Service, type Person } from '../support/service.ts'
 import { viewOf } from './board-view.ts'
-import { NOW } from './text-import.ts'
 
 const url = (number: number) => `https://github.com/acme/garden/issues/${number}`
 const comment = (body: string) => ({ author: { login: 'octo' }, body, createdAt: '2026-10-01T00:00:00Z' })
@@ -29,12 +28,8 @@ describe.each(drivers)('an import into a board on $name', (driver) => {
   afterEach(() => service.stop())
   const importIssues = (issues: object[], changes: Partial<ImportOptions> = {}) => importFile(JSON.stringify(issues), changes)
   const importFile = (text: string, changes: Partial<ImportOptions> = {}) =>
-    importForeignBoard(
-      text,
-      { ...options, ...changes },
-      (name, input, { lines }) =>
-        runCommand(service.adminDeps, name, input, { progress: () => undefined, write: async () => undefined, lines }),
-      NOW,
+    importForeignBoard(text, { ...options, ...changes }, (name, input, { lines }) =>
+      runCommand(service.adminDeps, name, input, { progress: () => undefined, write: async () => undefined, lines }),
     )
   const send = async (method: string, path: string, body?: object) => (await service.send(olivia.write, method, path, body)).body.data
   const cardsOf = async (board: string) => (await send('GET', `/boards/${board}/cards`)) as any[]

@@ -9,7 +9,6 @@ import type { Done } from '../../http/outcome.ts'
 import type { BoardReading } from '../../importers/board-reading.ts'
 import type { ImportChoices } from '../../importers/read-board.ts'
 import { visibilities } from '../../model/board.ts'
-import { timestamp } from '../../model/time.ts'
 import { readPeople } from '../boards/people.ts'
 import { SEND_AGAIN } from '../earlier-forms.ts'
 import { errorPage } from '../error-pages.ts'
@@ -56,8 +55,7 @@ async function take(reader: Reader): Promise<PageResponse> {
   work.read += Math.ceil(file.bytes.length / UNIT_BYTES)
   const { members: users } = await readPeople(reader)
   const choices = { ...choicesOf(form), fileName: parse(file.name).name }
-  const now = timestamp(web.clock)
-  const reading = await web.readBoardFile({ bytes: file.bytes, choices, userId: session.user_id, users, now })
+  const reading = await web.readBoardFile({ bytes: file.bytes, choices, userId: session.user_id, users })
   if ('refused' in reading) return refuse(inWords(reading.refused))
   if (!query.has('import')) return { ...renderImportForm(reader, {}, { reading, users }), audit: false }
   const wait = web.imports.take(session.user_id)
