@@ -58,7 +58,8 @@ export function readCsv(text: string, report: ImportReport, { map = [], fileName
  */
 function rowsOf(text: string, report: ImportReport): Row[] {
   const stated = SEPARATOR_LINE.exec(text)
-  const content = text.slice(stated?.[0].length ?? 0)
+  // The command reads lines: of a line break at the end of the file, it leaves the first half.
+  const content = text.slice(stated?.[0].length ?? 0).replace(/\r$/, '')
   const linesBefore = stated === null ? 0 : 1
   let isUnclosed = false
   const found = parse(content, {
