@@ -7,7 +7,9 @@ import type { Key } from '../../src/store/keys.ts'
 import { createMemoryStore } from '../../src/store/memory.ts'
 import type { ExpectedRecord, ReadRequest, Snapshot, Store, Stored } from '../../src/store/port.ts'
 import { Pool } from '../../src/store/redis/pool.ts'
+import type { Changed } from '../../src/store/redis/last-commits.ts'
 import { ReadCache } from '../../src/store/redis/read-cache.ts'
+import type { View } from '../../src/store/redis/views.ts'
 import { openRedisStore, RedisStore } from '../../src/store/redis/store.ts'
 import { Transaction, TransactionConflict } from '../../src/store/transaction.ts'
 import { change, expectation, readRequest, template } from '../support/changes.ts'
@@ -39,8 +41,8 @@ async function openProcess(cache = new ReadCache()): Promise<Store> {
 class StaleValues extends ReadCache {
   readonly #first = new Map<string, Stored>()
 
-  override noteRecord(name: string, text: string | null, at: string): Stored | null {
-    const stored = super.noteRecord(name, text, at)
+  override noteRecord(...[name, text, view]: Parameters<ReadCache['noteRecord']>): Stored | null {
+    const stored = super.noteRecord(name, text, view)
     if (stored === null) return null
     const first = this.#first.get(name)
     if (first === undefined) this.#first.set(name, stored)
@@ -48,23 +50,44 @@ class StaleValues extends ReadCache {
   }
 }
 
-/** Seeded bug: it takes the entries of an index as unchanged although the index has another revision. */
-class StaleEntries extends ReadCache {
-  override noteAnswers(...[base, question, answers]: Parameters<ReadCache['noteAnswers']>): void {
-    super.noteAnswers(base, question, answers)
-    for (const index of question.indexes.keys()) this.noteIndex(base, index, this.revisions.get(index) ?? null, answers.at)
+/** Seeded bug: it does not forget the records that others have changed. */
+class KeptRecords extends ReadCache {
+  override forget(base: string, { indexes }: Changed): void {
+    super.forget(base, { records: [], indexes })
+  }
+}
+
+/** Seeded bug: it does not forget the indexes that others have changed. */
+class KeptIndexes extends ReadCache {
+  override forget(base: string, { records }: Changed): void {
+    super.forget(base, { records, indexes: [] })
+  }
+}
+
+/** Seeded bug: an absent record stays absent although others may have appended it. */
+class KeptAbsence extends ReadCache {
+  override noteCommits(...[base, text, after]: Parameters<ReadCache['noteCommits']>): View {
+    const before = this.views.get(base)?.at
+    const view = super.noteCommits(base, text, after)
+    if (view.revision !== before) for (const [name, absent] of this.absents) if (absent === view) this.noteRecord(name, null, view)
+    this.views.set(base, { at: view.revision })
+    return view
   }
 
-  override notePage(...[base, range, revision, entries, at]: Parameters<ReadCache['notePage']>): void {
-    super.notePage(base, range, revision, entries, at)
-    this.revisions.set(range.index, revision)
+  override noteRecord(...[name, text, view]: Parameters<ReadCache['noteRecord']>): Stored | null {
+    if (text === null && view !== undefined) this.absents.set(name, view)
+    else this.absents.delete(name)
+    return super.noteRecord(name, text, view)
   }
 
-  readonly revisions = new Map<string, string | null>()
+  readonly views = new Map<string, { at: string }>()
+  readonly absents = new Map<string, View>()
 }
 
 const IDS = ['1', '2', '3', '4', '5', '6']
 const INDEXES = ['i', 'j']
+/** The keys of records that are appended. */
+const APPENDED = Array.from({ length: 20 }, (_, i) => `log:${String(i + 1).padStart(16, '0')}`)
 
 /** Steps of two processes on one Redis, and the same on a storage in memory. @returns what differs */
 async function differences(seed: number, cache: ReadCache, steps: number): Promise<unknown[]> {
@@ -94,7 +117,10 @@ async function differences(seed: number, cache: ReadCache, steps: number): Promi
     const bounds = pick([{}, {}, {}, {}, { after: 'p 2' }, { before: 'p 5' }, { reverse: true }])
     const range = { index: pick(INDEXES), limit: 9, ...bounds, ...pick([{ fetch: 'a:' }, { fetch: 'a:' }, { fetch: 'a:' }, {}]) }
     return readRequest({
-      records: isChosen(60) ? [`a:${id}`, template('a:0.to')] : some(IDS).map((one) => `a:${one}`),
+      records: [
+        ...(isChosen(60) ? [`a:${id}`, template('a:0.to')] : some(IDS).map((one) => `a:${one}`)),
+        ...APPENDED.filter(() => isChosen(10)),
+      ],
       ranges: isChosen(70) ? [range] : [],
       counts: isChosen(20) ? [pick(INDEXES)] : [],
       expect: expected(),
@@ -107,7 +133,8 @@ async function differences(seed: number, cache: ReadCache, steps: number): Promi
       )
       const put = Object.fromEntries(some(IDS).map((id) => [`a:${id}`, { to: pick(IDS), step }]))
       const remove = isChosen(20) ? some(IDS).flatMap((id) => (`a:${id}` in put ? [] : [`a:${id}`])) : []
-      const one = change({ put, remove, index: entries, expect: expected() })
+      const append = isChosen(20) ? { log: { fetch: 'log:', values: [{ step }] } } : undefined
+      const one = change({ put, remove, index: entries, expect: expected(), ...(append && { append }) })
       const outcomes = [await pick(stores).commit('w1', one), await model.commit('w1', one)]
       if (outcomes[0] !== outcomes[1]) found.push({ step, one, outcomes })
     } else {
@@ -130,7 +157,9 @@ describe('reads of two processes', () => {
 
   test.each([
     ['a value under another revision', StaleValues],
-    ['entries under another revision', StaleEntries],
+    ['a record that was changed', KeptRecords],
+    ['an index that was changed', KeptIndexes],
+    ['the absence of a record that was appended', KeptAbsence],
   ])('differ if a process keeps %s (seeded bug)', async (_what, Bug) => {
     expect(await differences(1, new Bug(), 300)).not.toEqual([])
   })
@@ -205,10 +234,10 @@ test('what a process keeps takes no more than it may, however much it reads', as
   const bytes = 2 * 1024 * 1024
   const cache = new ReadCache(bytes)
   for (let i = 0; i < 1_000_000; i++) {
-    cache.noteRecord(`lk:{w${i % 100}}:r:card:${i}`, `r${i} {"id":"${i}"}`, 'r1')
-    if (i % 100 === 0) cache.notePage(`lk:{w${i}}`, { index: 'i', limit: 9, fetch: 'a:' }, 'r1', ['p 1', 'p 2', 'p 3'], 'r1')
-    cache.noteIndex(`lk:{w${i}}`, 'i', 'r1', 'r1')
-    cache.noteCurrent(`lk:{w${i}}`, 'r1')
+    const view = cache.noteCommits(`lk:{w${i}}`, 'r1', undefined)
+    cache.noteRecord(`lk:{w${i % 100}}:r:card:${i}`, `r${i} {"id":"${i}"}`, view)
+    if (i % 100 === 0) cache.notePage(`lk:{w${i}}`, { index: 'i', limit: 9, fetch: 'a:' }, 'r1', ['p 1', 'p 2', 'p 3'])
+    cache.noteIndex(`lk:{w${i}}`, 'i', 'r1', view)
   }
   expect(cache.bytes).toBeGreaterThan(bytes / 2)
   expect(cache.bytes).toBeLessThanOrEqual(bytes + 3)

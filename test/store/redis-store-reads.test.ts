@@ -3,14 +3,21 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import type { ReadRequest } from '../../src/store/port.ts'
 import { CommandFailed } from '../../src/store/redis/pool.ts'
 import { RedisStore } from '../../src/store/redis/store.ts'
-import { expectation, readRequest, template } from '../support/changes.ts'
+import { change, expectation, readRequest, template } from '../support/changes.ts'
 import { answeringPool, LOST } from '../support/redis-clients.ts'
 
 // Which commands the store sends. What they return is tested by the contract, on a real Redis.
 
 /** The replies to commands, by their names. */
 let replies: Record<string, unknown[]>
+/** A reply that comes when {@link answer} is called. */
+let answer: () => void = () => undefined
 const { pool, commands } = answeringPool((name) => replies[name]!.shift())
+/** Delays one of the replies to MGET. */
+function answerLate(index: number): void {
+  const reply = replies['mget']![index]
+  replies['mget']![index] = new Promise((resolve) => (answer = () => resolve(reply)))
+}
 let store: RedisStore
 beforeEach(() => {
   commands.length = 0
@@ -20,13 +27,16 @@ beforeEach(() => {
 const read = (part: Partial<ReadRequest>) => store.read('w1', readRequest(part))
 const namesOfCommands = () => commands.map(([name]) => name)
 
-/** A reply with the revision of the partition before these records. */
-const mget = (revision: string, ...texts: (string | null)[]) => [revision, ...texts]
+/** A reply with the last commits of the partition before these records. */
+const mget = (commits: string, ...texts: (string | null)[]) => [commits, ...texts]
+/** The last commits: one that has changed some records and indexes, after others. */
+const commit = (revision: string, records: string[], indexes: string[], before = 'r9\n') =>
+  `${revision} ${JSON.stringify({ records, indexes })}\n${before}`
 const expectedRecord = expectation({ records: new Map([['a:1', 'r1']]) })
 const expectedIndex = expectation({ indexes: new Map([['i', 'r1']]) })
 
 describe('a read from Redis', () => {
-  test('of records by their keys is one MGET, with the revision of the partition', async () => {
+  test('of records by their keys is one MGET, with the last commits of the partition', async () => {
     replies = { mget: [mget('r9', 'r1 {"n":1}', null)] }
     expect(await read({ records: ['a:1', 'a:2'] })).toEqual({
       records: [
@@ -137,63 +147,100 @@ describe('a page that was read before', () => {
     commands.length = 0
   })
 
-  test('is one GET if nothing was written since, and has the same objects', async () => {
-    replies = { get: ['r9', 'r9'] }
+  const PARTITION = 'lk:{w1}:n'
+
+  test('is not read again if nothing was written since, and has the same objects', async () => {
+    replies = { mget: [mget('r9'), mget('r9')] }
     const [one, other] = [await valuesOf(), await valuesOf()]
     expect(other.every((value, i) => value === one[i])).toBe(true)
     expect(commands).toEqual([
-      ['get', 'lk:{w1}:n'],
-      ['get', 'lk:{w1}:n'],
+      ['mget', [PARTITION]],
+      ['mget', [PARTITION]],
     ])
   })
 
-  test('is read anew if something was written, without a script, and only what has changed is parsed', async () => {
-    replies = { get: ['r9'] }
+  test('is not read again but for what the commits since have changed', async () => {
+    replies = { mget: [mget('r9')] }
     const [kept] = await valuesOf()
-    replies = { get: ['r10', 'r10'], mget: [mget('r10', board, 'r2 not parsed', 'r10 {"n":3}')], hmget: [['r2']] }
+    const commits = commit('r11', ['d:1'], ['other'], commit('r10', ['c:2'], []))
+    replies = { mget: [mget(commits), mget(commits, 'r10 {"n":3}'), mget(commits)] }
+    const values = await valuesOf()
+    expect(values).toEqual([{ n: 1 }, { n: 3 }])
+    expect(values[0]).toBe(kept)
+    expect(await valuesOf()).toEqual(values)
+    expect(commands.slice(1)).toEqual([
+      ['mget', [PARTITION]],
+      ['mget', [PARTITION, 'lk:{w1}:r:c:2']],
+      ['mget', [PARTITION]],
+    ])
+  })
+
+  test.each([
+    ['does not say what it has changed', 'r10\nr9\n'],
+    ['comes after commits that are not known', commit('r12', [], [], commit('r11', [], [], 'r10'))],
+  ])('is compared as a whole if a commit %s, and only what has changed is parsed', async (_what, commits) => {
+    replies = { mget: [mget('r9')] }
+    const [kept] = await valuesOf()
+    replies = { mget: [mget(commits), mget(commits, board, 'r2 not parsed', 'r10 {"n":3}')], hmget: [['r2']], get: [commits] }
     const values = await valuesOf()
     expect(values).toEqual([{ n: 1 }, { n: 3 }])
     expect(values[0]).toBe(kept)
     expect(commands.slice(1)).toEqual([
-      ['get', 'lk:{w1}:n'],
-      ['mget', ['lk:{w1}:n', 'lk:{w1}:r:a:1', 'lk:{w1}:r:c:1', 'lk:{w1}:r:c:2']],
+      ['mget', [PARTITION]],
+      ['mget', [PARTITION, 'lk:{w1}:r:a:1', 'lk:{w1}:r:c:1', 'lk:{w1}:r:c:2']],
       ['hmget', 'lk:{w1}:v', 'i'],
-      ['get', 'lk:{w1}:n'],
+      ['get', PARTITION],
     ])
   })
 
-  test('does not ask whether the partition has changed if this process knows that it has', async () => {
-    replies = { mget: [mget('r10', board), mget('r10', board, 'r2 {}', 'r10 {"n":3}')], hmget: [['r2']], get: ['r10'] }
-    await read({ records: ['a:1'] })
+  test('is read at once with what a commit of this process has changed', async () => {
+    const mine = change({ put: { 'c:2': { n: 3 } } })
+    replies = { lkCommit: [1], mget: [mget(commit(mine.revision, ['c:2'], []), `${mine.revision} {"n":3}`)] }
+    await store.commit('w1', mine)
     expect(await valuesOf()).toEqual([{ n: 1 }, { n: 3 }])
-    expect(namesOfCommands()).toEqual(['mget', 'mget', 'hmget', 'get'])
+    expect(commands.slice(1)).toEqual([['mget', [PARTITION, 'lk:{w1}:r:c:2']]])
   })
 
+  test('has an absent record only as long as nothing is written, because it may be appended', async () => {
+    const request = { ...page, records: ['a:9'] }
+    replies = { mget: [mget('r9', null), mget('r9'), mget(commit('r10', [], ['log'])), mget(commit('r10', [], ['log']), 'r10 {"n":5}')] }
+    const valueOf = async () => (await read(request))!.records[0]!.stored?.value
+    expect([await valueOf(), await valueOf(), await valueOf()]).toEqual([undefined, undefined, { n: 5 }])
+  })
+
+  const unknown = 'r10\n'
+
   test('is the same if others write meanwhile, and its index has the revision that it had before', async () => {
-    replies = { get: ['r10', 'r11'], mget: [mget('r10', board, 'r2 {}', 'r10 {"n":3}')], hmget: [['r2']] }
+    replies = {
+      mget: [mget(unknown), mget(unknown, board, 'r2 {}', 'r10 {"n":3}')],
+      hmget: [['r2']],
+      get: [commit('r11', ['d:1'], [], unknown)],
+    }
     expect(await valuesOf()).toEqual([{ n: 1 }, { n: 3 }])
   })
 
   test('has other entries if its index has changed: they are read, and then their records', async () => {
-    const others = ['r10', board, 'r3 {}', 'r10 {"n":4}']
+    const commits = commit('r10', ['c:2', 'c:4'], ['i'])
     replies = {
-      get: ['r10', 'r10', 'r10', 'r10'],
-      mget: [mget('r10', board, 'r2 {}', 'r3 {}'), mget('r10', board), others],
-      hmget: [['r10'], ['r10'], ['r10']],
+      mget: [mget(commits), mget(commits, 'r3 {}'), mget(commits), mget(commits, 'r10 {"n":4}')],
+      hmget: [['r10'], ['r10']],
+      get: [commits, commits],
       zrangebylex: [['p 2', 'p 4']],
     }
     expect(await valuesOf()).toEqual([{ n: 2 }, { n: 4 }])
-    expect(namesOfCommands().filter((name) => name !== 'get')).toEqual(['mget', 'hmget', 'mget', 'zrangebylex', 'hmget', 'mget', 'hmget'])
+    expect(namesOfCommands()).toEqual(['mget', 'mget', 'hmget', 'get', 'mget', 'zrangebylex', 'hmget', 'get', 'mget'])
   })
 
   test('is a script if the index changes again and again', async () => {
-    const texts = mget('r10', board, 'r2 {}', 'r3 {}')
+    let [commits, last] = ['r9\n', 9]
+    const next = () => (commits = commit(`r${++last}`, [], ['i'], commits))
+    const always = (reply: () => unknown) => ({ shift: reply }) as unknown[]
     replies = {
-      get: ['r10', 'r10', 'r11', 'r12'],
-      mget: [texts, mget('r10', board), mget('r11', board)],
-      hmget: [['r10'], ['r11'], ['r12']],
-      zrangebylex: [['p 1', 'p 2'], ['p 2']],
-      lkRead: [script('r13', ['p 2'], ['r3 {}'], 'r13')],
+      mget: always(() => mget(next())),
+      get: always(next),
+      hmget: always(() => [`r${last}`]),
+      zrangebylex: always(() => ['p 2']),
+      lkRead: [script('r50', ['p 2'], ['r3 {}'], 'r50')],
     }
     expect(await valuesOf()).toEqual([{ n: 2 }])
     expect(namesOfCommands().at(-1)).toBe('lkRead')
@@ -201,42 +248,83 @@ describe('a page that was read before', () => {
 
   test('does not use entries that may be of another revision of the index', async () => {
     // The index was changed after its entries were read, and before its revision was.
+    const [before, after] = [commit('r10', [], ['i']), commit('r11', [], ['i'], commit('r10', [], ['i']))]
     replies = {
-      get: ['r10', 'r10', 'r11', 'r11'],
-      mget: [mget('r10', board, 'r2 {}', 'r3 {}'), mget('r10', board), mget('r11', board)],
+      mget: [mget(before), mget(before), mget(before), mget(after)],
       hmget: [['r10'], ['r11'], ['r11']],
+      get: [before, after, after],
       zrangebylex: [['p 2'], ['p 1']],
-      lkRead: [script('r11', ['p 1'], ['r2 {}'], 'r11')],
     }
     expect(await valuesOf()).toEqual([{ n: 1 }])
   })
 
-  test('does not take a revision of the index that another read has learned meanwhile for one that it had before', async () => {
-    // The index gets r11 between the records and its revision. Another read, which begins later, has its reply earlier.
-    let answerFirst!: (texts: readonly (string | null)[]) => void
-    const late = new Promise<readonly (string | null)[]>((resolve) => (answerFirst = resolve))
-    const now = 'r11 {"n":9}'
+  describe('while the reply to a later read comes earlier', () => {
+    const [before, after] = [commit('r10', ['d:1'], []), commit('r11', ['c:1'], [], commit('r10', ['d:1'], []))]
+    const other = { records: ['a:1'], ranges: [{ index: 'j', limit: 9, fetch: 'c:' }] }
+
+    test('is as it is after the last commit that is known', async () => {
+      // The first read is sent before the commit r11, which the second one finds.
+      replies = { mget: [mget(before), mget(after), mget(after, 'r11 {"n":9}'), mget(after, 'r11 {"n":9}')] }
+      answerLate(0)
+      const first = valuesOf()
+      await nextRound()
+      expect(await valuesOf()).toEqual([{ n: 9 }, { n: 2 }])
+      answer()
+      expect(await first).toEqual([{ n: 9 }, { n: 2 }])
+      expect(commands).toEqual([
+        ['mget', [PARTITION]],
+        ['mget', [PARTITION]],
+        ['mget', [PARTITION, 'lk:{w1}:r:c:1']],
+      ])
+    })
+
+    test('keeps nothing that the later commits have changed', async () => {
+      // Both ask for the changed record, and the first one has its reply, with the value before the commit r12, last.
+      const later = commit('r12', ['c:1'], [], after)
+      replies = { mget: [mget(after), mget(after, 'r11 {"n":9}'), mget(later, 'r12 {"n":10}'), mget(later), mget(later)] }
+      answerLate(1)
+      const first = valuesOf()
+      await nextRound()
+      expect(await valuesOf()).toEqual([{ n: 10 }, { n: 2 }])
+      answer()
+      expect(await first).toEqual([{ n: 10 }, { n: 2 }])
+      expect(await valuesOf()).toEqual([{ n: 10 }, { n: 2 }])
+    })
+
+    test('does not keep that a record is absent, which may have been appended since', async () => {
+      const request = { ...page, records: ['a:9'] }
+      const absent = async () => (await read(request))!.records[0]!.stored
+      replies = { mget: [mget(before, null), mget(after, 'r11 {}', 'r11 {}'), mget(after, 'r11 {}'), mget(after, 'r11 {}')] }
+      answerLate(0)
+      const first = absent()
+      await nextRound()
+      await read({ ...other, ranges: page.ranges })
+      answer()
+      expect(await first).toEqual({ revision: 'r11', value: {} })
+    })
+  })
+
+  test('is what Redis has, if it has lost commits that this process knows', async () => {
+    const [before, lost] = [commit('r10', ['c:1'], []), commit('r11', ['c:1'], [], commit('r10', ['c:1'], []))]
     replies = {
-      get: ['r10', 'r11', 'r11', 'r11', 'r11', 'r11'],
-      mget: [late, mget('r11', board, now, 'r3 {}'), mget('r11', board), mget('r11', board, now), mget('r11', board, now)],
-      hmget: [['r11'], ['r11'], ['r11'], ['r11'], ['r11']],
-      zrangebylex: [['p 1']],
+      mget: [mget(lost), mget(lost, 'r11 {"n":9}'), mget(before), mget(before, board, 'r10 {"n":8}', 'r3 {"n":2}')],
+      hmget: [['r2']],
+      get: [before],
     }
-    const first = valuesOf()
-    await nextRound()
-    expect(await valuesOf()).toEqual([{ n: 9 }])
-    answerFirst(mget('r10', board, 'r2 {"n":1}', 'r3 {}'))
-    expect(await first).toEqual([{ n: 9 }])
+    expect([await valuesOf(), await valuesOf()]).toEqual([
+      [{ n: 9 }, { n: 2 }],
+      [{ n: 8 }, { n: 2 }],
+    ])
   })
 
   test.each<[string, Partial<ReadRequest['expect']>]>([
     ['a record', { records: expectedRecord.records }],
     ['an index', { indexes: new Map([['i', 'r2']]) }],
   ])('also answers that %s is as expected, or is not any more', async (_what, part) => {
-    replies = { get: ['r9', 'r9'] }
+    replies = { mget: [mget('r9'), mget('r9')] }
     expect((await read({ ...page, expect: expectation(part) }))?.ranges).toHaveLength(1)
     const other = expectation(part.records ? { records: new Map([['a:1', 'r0']]) } : { indexes: new Map([['i', 'r0']]) })
     expect(await read({ ...page, expect: other })).toBeNull()
-    expect(namesOfCommands()).toEqual(['get', 'get'])
+    expect(namesOfCommands()).toEqual(['mget', 'mget'])
   })
 })

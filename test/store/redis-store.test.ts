@@ -44,8 +44,9 @@ function storeWith(replies: readonly (number | Error)[], duration = 0) {
 
 /** The commits that were sent: the key, the time to live of the outcome, and whether it is resent. */
 const sent = ({ commands }: ReturnType<typeof storeWith>) =>
-  commands.flatMap(([name, key, _request, ttl, resent, ...records]) => {
+  commands.flatMap(([name, key, _request, ttl, resent, line, ...records]) => {
     if (name !== 'lkCommit') return []
+    expect(line).toMatch(/^r\d+ \{"records":\["a:1"\],"indexes":\[\]\}$/)
     expect(records).toEqual([expect.stringMatching(/^r\d+ \{\}$/)])
     return [[key, ttl, resent]]
   })

@@ -25,6 +25,7 @@ export const change = (part: {
   put?: Record<string, object>
   remove?: string[]
   index?: Record<string, { add?: string[]; remove?: string[] }>
+  append?: Record<string, { fetch: string; values: object[] }>
   expect?: Partial<Expectation>
 }): Change => ({
   revision: `r${++revisions}`,
@@ -32,4 +33,5 @@ export const change = (part: {
   put: new Map(Object.entries(part.put ?? {})) as Change['put'],
   remove: new Set(part.remove),
   indexes: new Map(Object.entries(part.index ?? {}).map(([name, { add = [], remove = [] }]) => [name, { add, remove }])),
+  append: part.append && (new Map(Object.entries(part.append)) as Change['append']),
 })

@@ -1,5 +1,6 @@
 import { lastWord } from '../indexes.ts'
 import type { Appended, Change, Expectation, IndexRange, ReadRequest, Snapshot, Stored, Value } from '../port.ts'
+import { lineOf } from './last-commits.ts'
 
 /** The reply to a read. `rest` has the records of more keys. */
 export type ReadReply = [
@@ -7,8 +8,8 @@ export type ReadReply = [
   ranges: [revision: string | null, entries: string[], records: (string | null)[]][],
   counts: number[],
   rest: (string | null)[],
-  /** the revision of the partition; null: nothing was ever written to it */
-  revision: string | null,
+  /** the last commits of the partition (see `last-commits.ts`); null: nothing was ever written to it */
+  commits: string | null,
 ]
 
 /** Makes a record of what Redis has under a key. */
@@ -35,11 +36,14 @@ export function encodeRead({ records, ranges, counts, expect }: ReadRequest, { s
 /** What the script that commits gets. */
 export interface EncodedChange {
   readonly request: string
+  /** what others read of it (see `last-commits.ts`) */
+  readonly line: string
   /** the records that are put, and then those that are appended, in the order of the request */
   readonly records: readonly string[]
 }
 
-export function encodeChange({ revision, lease, expect, onlyRemoves, put, remove, indexes, append = NOTHING }: Change): EncodedChange {
+export function encodeChange(change: Change): EncodedChange {
+  const { revision, lease, expect, onlyRemoves, put, remove, indexes, append = NOTHING } = change
   const request = JSON.stringify({
     revision,
     lease,
@@ -52,7 +56,7 @@ export function encodeChange({ revision, lease, expect, onlyRemoves, put, remove
     changes: [...indexes].map(([name, entries]) => [name, entries.add, entries.remove]),
   })
   const values = [...put.values(), ...[...append.values()].flatMap((appended) => appended.values)]
-  return { request, records: values.map((value) => `${revision} ${JSON.stringify(value)}`) }
+  return { request, line: lineOf(change), records: values.map((value) => `${revision} ${JSON.stringify(value)}`) }
 }
 
 const NOTHING: ReadonlyMap<string, Appended> = new Map()

@@ -65,11 +65,11 @@ export class CommitSender {
     this.#requireReplicas(replicas)
   }
 
-  async #attempt(key: string, { request, records }: EncodedChange, sent: boolean): Promise<unknown> {
+  async #attempt(key: string, { request, line, records }: EncodedChange, sent: boolean): Promise<unknown> {
     const [ttl, resent] = sent ? ([RESENT_MARKER_TTL, '1'] as const) : ([MARKER_TTL, '0'] as const)
     const replication = this.#replication
-    if (replication === undefined) return this.#pool.run((client) => client.lkCommit(key, request, ttl, resent, ...records))
-    const command = ['eval', COMMIT, 1, key, request, ttl, resent, ...records] as const
+    if (replication === undefined) return this.#pool.run((client) => client.lkCommit(key, request, ttl, resent, line, ...records))
+    const command = ['eval', COMMIT, 1, key, request, ttl, resent, line, ...records] as const
     const [reply, replicas] = await this.#pool.run((client) => sendAndWait(client, command, replication))
     if (reply === DONE) this.#requireReplicas(replicas)
     return reply

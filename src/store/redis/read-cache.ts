@@ -5,6 +5,8 @@ import { freeze, isAsExpected } from '../partition.ts'
 import type { IndexRange, ReadRequest, Snapshot, Stored, Template } from '../port.ts'
 import { resolveTemplates } from '../templates.ts'
 import { decodeStored, hasRevision } from './codec.ts'
+import { changedSince, lastRevisionOf, type Changed } from './last-commits.ts'
+import { Views, type View } from './views.ts'
 
 /** The memory that a record takes, as a multiple of its JSON, and in addition, with its name, in bytes. */
 const [MEMORY_FACTOR, RECORD_BYTES] = [2, 400]
@@ -14,8 +16,6 @@ const [ENTRY_BYTES, INDEX_BYTES] = [250, 300]
 const LEAST_BYTES = 1024 * 1024
 /** The part of the memory that is for pages, and for indexes. The rest is for records. */
 const [PAGES, INDEXES] = [0.15, 0.05]
-/** Partitions whose last revision is kept. */
-const PARTITIONS = 10_000
 /** The length of a record that is not known, in characters, until it is read. */
 const UNKNOWN_LENGTH = 8192
 
@@ -24,27 +24,27 @@ function defaultCacheBytes(): number {
   return getHeapStatistics().heap_size_limit / 8
 }
 
-/** A record, as it was when the partition had the revision `at`; null: it was absent. */
+/** A record; null: it was absent. */
 interface KnownRecord {
   readonly stored: Stored | null
   /** of its text in Redis */
   readonly length: number
-  at: string
-}
-
-/** An index, as it was when the partition had the revision `at`. */
-interface KnownIndex {
-  /** null: it was empty */
-  readonly revision: string | null
-  /** undefined: the partition may have had any revision */
+  /** undefined: it may have changed */
+  view: View | undefined
+  /** the revision of the partition at that moment. Commits do not name what they append, so a record is absent for no longer. */
   at: string | undefined
 }
 
-/** What a range of an index had while the index had a revision, or when the partition had the revision `at`. */
-interface KnownPage {
-  /** null: the index was empty. It may be that again and again, so it says nothing about another moment. */
+interface KnownIndex {
+  /** null: it is empty */
   readonly revision: string | null
-  readonly at: string
+  /** undefined: it may have changed */
+  view: View | undefined
+}
+
+/** What a range of an index had while the index had a revision. */
+interface KnownPage {
+  readonly revision: string
   readonly entries: readonly string[]
   /** the names of their records in Redis */
   readonly names: readonly string[]
@@ -52,26 +52,28 @@ interface KnownPage {
 
 /** What has to be asked to answer a read. */
 export interface Question {
-  /** the names of records in Redis, also of the records of known pages */
+  /** the names of records in Redis */
   readonly names: readonly string[]
-  /** index → the revision that is known; undefined: none */
+  /** index → the revision that it had; undefined: that is not known */
   readonly indexes: ReadonlyMap<string, string | null | undefined>
-  /** ranges whose entries are not known, or have changed */
+  /** ranges whose entries are not known */
   readonly ranges: readonly IndexRange[]
   /** how long the records of its ranges and of its expectation are, in characters */
   readonly length: number
+  /** the revision of the partition that was known; undefined: none */
+  readonly after: string | undefined
 }
 
 /** The answers to a question, in the order in which they were read. */
 export interface Answers {
-  /** the revision of the partition, at the moment when the records were read */
-  readonly at: string
+  /** the last commits of the partition, at the moment when the records were read */
+  readonly first: string | null
   readonly records: readonly (string | null)[]
   readonly pages: readonly (readonly string[])[]
   /** of the indexes */
   readonly revisions: readonly (string | null)[]
-  /** whether the partition had the same revision after all of this */
-  readonly isOneMoment: boolean
+  /** the last commits of the partition after all of this */
+  readonly last: string | null
 }
 
 /** In place of a record that is not known. */
@@ -79,15 +81,15 @@ const UNKNOWN: Stored = { revision: '', value: {} }
 
 /**
  * What a process has read from Redis, so that it neither fetches nor parses again what has not changed. It answers nothing by itself. An
- * answer is made of what was true at one revision of the partition, and the caller has read in this very read that the partition has this
- * revision. Each commit gives its partition, and all that it writes, a revision that is never used again. So equal revisions mean equal
- * contents, whoever wrote them.
+ * answer is made of what is true at one revision of the partition, and the caller has read in this very read that the partition has this
+ * revision. Each commit gives its partition, and all that it writes, a revision that is never used again, and says what it has changed. So
+ * what the commits since a revision do not name is as it was, whoever made them.
  */
 export class ReadCache {
   readonly #records: LRUCache<string, KnownRecord>
   readonly #pages: LRUCache<string, KnownPage>
   readonly #indexes: LRUCache<string, KnownIndex>
-  readonly #current = new LRUCache<string, string>({ max: PARTITIONS })
+  readonly #views = new Views()
 
   /** @param bytes the memory that it may take, roughly; a mebibyte at least */
   constructor(bytes = defaultCacheBytes()) {
@@ -105,53 +107,53 @@ export class ReadCache {
     return this.#records.calculatedSize + this.#pages.calculatedSize + this.#indexes.calculatedSize
   }
 
-  /** The revision that a partition had when something was last read from it or written to it; undefined: not known, or it had none. */
-  currentOf(base: string): string | undefined {
-    return this.#current.get(base) || undefined
+  /** The revision that is known of a partition; undefined: none. */
+  revisionOf(base: string): string | undefined {
+    return this.#views.get(base)?.revision
   }
 
-  /**
-   * Remembers the revision of a partition.
-   * @param revision null: nothing was ever written to it
-   * @returns the same text as the last time if it has not changed; "" for null
-   */
-  noteCurrent(base: string, revision: string | null): string {
-    const known = this.#current.get(base)
-    if (known === revision) return known
-    this.#current.set(base, revision ?? '')
-    return revision ?? ''
+  /** Remembers the last commits of a partition, and forgets what they have changed. See `Views.note`. */
+  noteCommits(base: string, text: string | null, after: string | undefined): View {
+    return this.#views.note(base, text, after, (changed) => this.forget(base, changed))
+  }
+
+  /** Forgets what may have changed. Values stay: they may be found unchanged. */
+  forget(base: string, { records, indexes }: Changed): void {
+    for (const key of records) Object.assign(this.#records.peek(`${base}:r:${key}`) ?? {}, { view: undefined })
+    for (const index of indexes) Object.assign(this.#indexes.peek(`${base}:i:${index}`) ?? {}, { view: undefined })
   }
 
   /**
    * Remembers a record.
-   * @param at the revision of the partition at that moment
+   * @param view undefined: it may have changed since it was read
    * @returns the same object as before if it has not changed
    */
-  noteRecord(name: string, text: string | null, at: string): Stored | null {
+  noteRecord(name: string, text: string | null, view: View | undefined): Stored | null {
     const known = this.#records.get(name)
     if (known !== undefined && hasRevision(text, known.stored?.revision)) {
-      known.at = at
+      if (view !== undefined) Object.assign(known, { view, at: view.revision })
       return known.stored
     }
     const stored = decodeStored(text)
     if (stored !== null) freeze(stored.value)
-    this.#records.set(name, { stored, length: text?.length ?? 0, at })
+    this.#records.set(name, { stored, length: text?.length ?? 0, view, at: view?.revision })
     return stored
   }
 
-  /** Remembers an index. @param at the revision of the partition at that moment; undefined: it may have had another one */
-  noteIndex(base: string, index: string, revision: string | null, at: string | undefined): void {
+  /** Remembers an index. @param view undefined: it may have changed since it was read */
+  noteIndex(base: string, index: string, revision: string | null, view: View | undefined): void {
     const name = `${base}:i:${index}`
     const known = this.#indexes.get(name)
-    if (known === undefined || known.revision !== revision) this.#indexes.set(name, { revision, at })
-    else known.at = at ?? known.at
+    if (known === undefined || known.revision !== revision) this.#indexes.set(name, { revision, view })
+    else known.view = view ?? known.view
   }
 
-  /** Remembers the entries of a range. @param at the revision of the partition at that moment */
-  notePage(base: string, range: IndexRange, revision: string | null, entries: readonly string[], at: string): void {
+  /** Remembers the entries of a range. @param revision of its index */
+  notePage(base: string, range: IndexRange, revision: string | null, entries: readonly string[]): void {
+    if (revision === null) return
     const { fetch } = range
     const names = fetch === undefined ? [] : entries.map((entry) => `${base}:r:${fetch}${lastWord(entry)}`)
-    this.#pages.set(nameOf(base, range), { revision, at, entries, names })
+    this.#pages.set(nameOf(base, range), { revision, entries, names })
   }
 
   /**
@@ -161,31 +163,48 @@ export class ReadCache {
   questionFor(base: string, { records, ranges, counts, expect }: ReadRequest): Question | undefined {
     const keys = this.#guessKeys(base, records)
     if (keys === undefined) return undefined
-    const names = keys.flatMap((key) => (key === null ? [] : `${base}:r:${key}`))
+    const view = this.#views.get(base)
+    const names: string[] = []
     let length = 0
     const add = (name: string): void => {
+      // A few records cost no more than the question whether they have changed.
+      if (ranges.length > 0 && this.#recordIn(view, name) !== undefined) return
       names.push(name)
       length += this.#records.peek(name)?.length ?? UNKNOWN_LENGTH
     }
+    for (const key of keys) if (key !== null) add(`${base}:r:${key}`)
+    length = 0
     for (const key of expect.records.keys()) add(`${base}:r:${key}`)
     const indexes = new Map<string, string | null | undefined>()
+    /** @returns the revision that the index has or, if that is not known, had */
     const addIndex = (index: string): string | null | undefined => {
-      const revision = this.#indexes.get(`${base}:i:${index}`)?.revision
-      indexes.set(index, revision)
-      return revision
+      const known = this.#indexes.get(`${base}:i:${index}`)
+      if (known?.view === undefined || known.view !== view) indexes.set(index, known?.revision)
+      return known?.revision
     }
     for (const index of expect.indexes.keys()) addIndex(index)
     for (const index of counts) addIndex(index)
     const unknown: IndexRange[] = []
     for (const range of ranges) {
-      const page = this.#pages.get(nameOf(base, range))
       const revision = addIndex(range.index)
-      if (page !== undefined && page.revision !== null && page.revision === revision) for (const name of page.names) add(name)
+      if (revision === null && !indexes.has(range.index)) continue
+      const page = this.#pages.get(nameOf(base, range))
+      if (page !== undefined && page.revision === revision) for (const name of page.names) add(name)
       // A script reads entries and records at once.
       else if (page === undefined && range.fetch !== undefined && revision !== null) return undefined
-      else unknown.push(range)
+      else {
+        unknown.push(range)
+        indexes.set(range.index, revision)
+      }
     }
-    return { names, indexes, ranges: unknown, length }
+    return { names, indexes, ranges: unknown, length, after: view?.revision }
+  }
+
+  /** @returns null: it is absent; undefined: that is not known */
+  #recordIn(view: View | undefined, name: string): Stored | null | undefined {
+    const known = this.#records.get(name)
+    if (view === undefined || known?.view !== view) return undefined
+    return known.stored === null && known.at !== view.revision ? undefined : known.stored
   }
 
   /** @returns null in place of a key that a template does not have; undefined: a record that a template refers to is not known */
@@ -203,35 +222,39 @@ export class ReadCache {
 
   /**
    * Remembers the answers to a question. The revisions of the indexes were read after the records: an index that then has the revision that
-   * was known before the question had it when the records were read, too, whatever else has changed.
+   * it had before the question had it when the records were read, too, whatever else has changed.
    */
-  noteAnswers(base: string, question: Question, { at, records, pages, revisions, isOneMoment }: Answers): void {
-    for (const [i, name] of question.names.entries()) this.noteRecord(name, records[i]!, at)
+  noteAnswers(base: string, question: Question, { first, records, pages, revisions, last }: Answers): View {
+    const { after, names } = question
+    const isOneMoment = first === last
+    const view = this.noteCommits(base, first, after)
+    const ahead = view.commits === first ? undefined : changedSince(view.commits, lastRevisionOf(first))
+    // Commits do not name what they append, so what was absent may be there by now.
+    const isOutdated = (key: string, text: string | null) => ahead !== undefined && (text === null || ahead.records.includes(key))
+    for (const [i, name] of names.entries())
+      if (!isOutdated(name.slice(base.length + 3), records[i]!)) this.noteRecord(name, records[i]!, view)
     for (const [i, [index, before]] of [...question.indexes].entries()) {
       const revision = revisions[i]!
       const isSame = revision !== null && before === revision
-      this.noteIndex(base, index, revision, isOneMoment || isSame ? at : undefined)
+      if (ahead?.indexes.includes(index) !== true) this.noteIndex(base, index, revision, isOneMoment || isSame ? view : undefined)
     }
-    if (!isOneMoment) return
-    const names = [...question.indexes.keys()]
-    for (const [i, range] of question.ranges.entries()) this.notePage(base, range, revisions[names.indexOf(range.index)]!, pages[i]!, at)
+    if (!isOneMoment) return this.noteCommits(base, last, after)
+    const asked = [...question.indexes.keys()]
+    for (const [i, range] of question.ranges.entries()) this.notePage(base, range, revisions[asked.indexOf(range.index)]!, pages[i]!)
+    return view
   }
 
   /**
-   * Answers a read with what was true when the partition had a revision. The answer has no counts.
-   * @returns null when the expectation was not met; undefined: not everything is known
+   * Answers a read with what is true at the revision of a view. The answer has no counts.
+   * @returns null when the expectation is not met; undefined: not everything is known
    */
-  answer(base: string, { records, ranges, expect }: ReadRequest, at: string): Snapshot | null | undefined {
-    const recordAt = (name: string): Stored | null | undefined => {
-      const known = this.#records.get(name)
-      return known?.at === at ? known.stored : undefined
-    }
+  answer(base: string, { records, ranges, expect }: ReadRequest, view: View): Snapshot | null | undefined {
     const indexAt = (index: string): KnownIndex | undefined => {
       const known = this.#indexes.get(`${base}:i:${index}`)
-      return known?.at === at ? known : undefined
+      return known?.view === view ? known : undefined
     }
     for (const [key, expected] of expect.records) {
-      const stored = recordAt(`${base}:r:${key}`)
+      const stored = this.#recordIn(view, `${base}:r:${key}`)
       if (stored === undefined) return undefined
       if (!isAsExpected(stored ?? undefined, expected)) return null
     }
@@ -242,7 +265,7 @@ export class ReadCache {
     }
     let isKnown = true
     const found = resolveTemplates(records, (key) => {
-      const stored = recordAt(`${base}:r:${key}`)
+      const stored = this.#recordIn(view, `${base}:r:${key}`)
       isKnown &&= stored !== undefined
       return stored ?? null
     })
@@ -251,11 +274,15 @@ export class ReadCache {
     for (const range of ranges) {
       const known = indexAt(range.index)
       if (known === undefined) return undefined
+      if (known.revision === null) {
+        pages.push({ revision: null, entries: [], records: [] })
+        continue
+      }
       const page = this.#pages.get(nameOf(base, range))
-      if (page === undefined || page.revision !== known.revision || (page.revision === null && page.at !== at)) return undefined
+      if (page?.revision !== known.revision) return undefined
       const fetched: (Stored | null)[] = []
       for (const name of page.names) {
-        const stored = recordAt(name)
+        const stored = this.#recordIn(view, name)
         if (stored === undefined) return undefined
         fetched.push(stored)
       }

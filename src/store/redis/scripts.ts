@@ -1,4 +1,5 @@
 import { SAVE } from './dump-scripts.ts'
+import { COMMITS_LENGTH } from './last-commits.ts'
 
 /**
  * The scripts of the redis driver. Redis executes a script atomically. All keys of a partition have the same hash
@@ -8,7 +9,7 @@ import { SAVE } from './dump-scripts.ts'
  *     lk:{partition}:i:NAME   an index: a sorted set with equal scores
  *     lk:{partition}:v        the revision of each index that is not empty
  *     lk:{partition}:k        the keys of all records
- *     lk:{partition}:n        the revision of the last commit
+ *     lk:{partition}:n        the last commits, each as a line: its revision, and what it has changed
  *     lk:{partition}:t        the id of the lease that is held: expires
  *     lk:{partition}:c:REV    the outcome of a commit: expires; for clients that missed the reply
  *     lk:{partition}:w:NAME   no key, but a channel: a commit has appended to the index
@@ -51,8 +52,8 @@ end
 /**
  * Reads a snapshot. The `size` of a range, and of `rest`, which are more keys, limits the bytes of all records that are read so
  * far: what exceeds it is left out, and all that follows. With `readsOne`, the first record is read although it exceeds it.
- * @returns nil when the expectation is not met; otherwise records, ranges, counts, the records of `rest`, and the revision of the
- * partition
+ * @returns nil when the expectation is not met; otherwise records, ranges, counts, the records of `rest`, and the last commits of
+ * the partition
  */
 export const READ = `${SHARED}
 if not meetsExpectation() then return false end
@@ -108,9 +109,9 @@ return { records, ranges, counts, rest, redis.call('GET', KEYS[1]) }
  * The outcome is stored. When a commit is resent, an earlier attempt may still be in a network buffer. It must then
  * have the outcome that was replied to the later attempt, so a conflict is stored for resent commits too.
  *
- * Arguments after the request: how long the outcome is stored, in milliseconds, "1" for a resent commit, and the records to put
- * and then those to append, each with its revision. They are not in the request, because Lua decodes JSON much slower than Redis
- * reads arguments.
+ * Arguments after the request: how long the outcome is stored, in milliseconds, "1" for a resent commit, the line of the commit, and the
+ * records to put and then those to append, each with its revision. They are not in the request, because Lua decodes JSON much slower
+ * than Redis reads arguments.
  * @returns 1 when the change is applied, now or by an earlier attempt; 0 when the expectation is not met; 2 while another
  * lease is held
  */
@@ -150,10 +151,11 @@ for _, append in ipairs(request.append or {}) do
   request.changes[#request.changes + 1] = { index, entries, {} }
 end
 ${SAVE}
-local sets, keys, revisions = { base .. ':n', request.revision }, {}, {}
+local commits = string.sub(ARGV[4] .. '\\n' .. (redis.call('GET', KEYS[1]) or ''), 1, ${COMMITS_LENGTH})
+local sets, keys, revisions = { KEYS[1], commits }, {}, {}
 for i, key in ipairs(request.put) do
   sets[#sets + 1] = base .. ':r:' .. key
-  sets[#sets + 1] = ARGV[3 + i]
+  sets[#sets + 1] = ARGV[4 + i]
   keys[#keys + 1] = 0
   keys[#keys + 1] = key
 end
