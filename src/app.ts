@@ -15,6 +15,7 @@ import { PublicUrl } from './http/public-url.ts'
 import { DeliveryBudget } from './governor/delivery-budget.ts'
 import { RateLimits, type RateLimitOptions } from './governor/quotas.ts'
 import type { Sink } from './http/decision-record.ts'
+import { Recalls } from './http/recalls.ts'
 import { createRouteTable } from './http/routes.ts'
 import { sampleLog } from './http/sampled-log.ts'
 import type { Services } from './http/services.ts'
@@ -205,6 +206,7 @@ export function createApp(options: AppOptions): App {
     log,
     turns: options.turns ?? new Turns(),
     runningKeys: new Set(),
+    recalls: new Recalls(),
     stopping: stopping.signal,
     decisionLog: options.decisionLog && new RequestLog(options.decisionLog, clock),
     sinks: [

@@ -236,6 +236,8 @@ export class Quota {
   readonly #call: Limited
   readonly #isPart: boolean
   #charged: boolean
+  /** the error that it has refused the call with */
+  #refusal: ApiError | undefined
   #chargedFurther = 0
   #chargedStored = 0
   #chargedUpload = 0
@@ -260,6 +262,8 @@ export class Quota {
    */
   charge(caller: Caller): Awaitable<void> {
     this.#caller = caller
+    // A further attempt is not let through.
+    if (this.#refusal !== undefined) throw this.#refusal
     if (this.#charged) return undefined
     this.#charged = true
     return andThen(this.#require(caller, 1), () => this.#enter(caller))
@@ -271,7 +275,7 @@ export class Quota {
     if (limits === undefined || units <= 0) return undefined
     return andThen(limits.countRequest(caller, units), (states) => {
       this.#setStates(limits, states)
-      if (this.exceeded !== undefined) throw new ApiError('rate_limited')
+      if (this.exceeded !== undefined) throw (this.#refusal = new ApiError('rate_limited'))
     })
   }
 
@@ -280,7 +284,7 @@ export class Quota {
     this.leave = this.#limits.enter(tokenOf(caller).id)
     if (this.leave !== undefined) return
     this.exceeded = 'in_flight'
-    throw new ApiError('rate_limited', { message: TOO_MANY_AT_ONCE, headers: { 'retry-after': '1' } })
+    throw (this.#refusal = new ApiError('rate_limited', { message: TOO_MANY_AT_ONCE, headers: { 'retry-after': '1' } }))
   }
 
   /**

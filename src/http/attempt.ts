@@ -5,7 +5,7 @@ import type { Ability, Operation, OperationRequest } from '../resources/operatio
 import type { OperationResult } from '../resources/result.ts'
 import type { Turn } from '../governor/turns.ts'
 import type { CommitLease } from '../store/commit-leases.ts'
-import { Transaction } from '../store/transaction.ts'
+import { Transaction, TransactionConflict } from '../store/transaction.ts'
 import type { Call } from './call.ts'
 import type { AttemptRecord } from './decision-record.ts'
 import type { Input } from './input.ts'
@@ -43,6 +43,12 @@ declare const FOUND: unique symbol
 /** What a step returns that has found these: undefined, of a type that only {@link Attempt.found} makes. */
 export type Found<Name extends keyof Findings> = void & { readonly [FOUND]: (name: Name) => void }
 
+interface AttemptOptions {
+  readonly lease: CommitLease | undefined
+  readonly position: string | undefined
+  readonly mayRecall: boolean
+}
+
 /** One attempt at a call. */
 export class Attempt implements Abilities {
   readonly services: Services
@@ -52,6 +58,8 @@ export class Attempt implements Abilities {
   /** of a list or a single operation; an error if there is no operation: the token is checked before it is answered */
   readonly route: Route | ApiError
   readonly #lease: CommitLease | undefined
+  /** whether it may begin with what the process remembers (see `Transaction.recall`) */
+  readonly mayRecall: boolean
   /** where a stream goes on */
   readonly position: string | undefined
   readonly caller: Caller | undefined
@@ -64,11 +72,12 @@ export class Attempt implements Abilities {
   readonly done: Done | undefined
   readonly changes: boolean | undefined
 
-  constructor(services: Services, call: Call, record: AttemptRecord, lease: CommitLease | undefined, position: string | undefined) {
+  constructor(services: Services, call: Call, record: AttemptRecord, { lease, position, mayRecall }: AttemptOptions) {
     this.services = services
     this.call = call
     this.record = record
     this.#lease = lease
+    this.mayRecall = mayRecall
     this.position = position
     this.tx = new Transaction(services.store, call.principal.partition, services.random, lease?.id, () => this.turn.take())
     this.route = services.route(call.method, call.path)
@@ -80,6 +89,7 @@ export class Attempt implements Abilities {
   }
 
   use<Given>(ability: Ability<Given>): Given {
+    this.requireVerified()
     return this.services.abilities.get(ability)?.(this as After<'unit'>) as Given
   }
 
@@ -88,7 +98,16 @@ export class Attempt implements Abilities {
     return this.turn.spent()
   }
 
+  /**
+   * Before something that has an effect outside of the transaction, or that reads outside of it.
+   * @throws {TransactionConflict} if it relies on what may not be true any more
+   */
+  requireVerified(): void {
+    if (this.tx.isUnverified) throw new TransactionConflict()
+  }
+
   once<T>(work: () => Promise<T>): Promise<T> {
+    this.requireVerified()
     this.endLease()
     return this.call.once(work)
   }

@@ -1,6 +1,7 @@
 import { ApiError } from '../model/errors.ts'
 import { andThen, orElse, type Awaitable } from '../model/awaitable.ts'
 import { StreamShare } from '../governor/stream-share.ts'
+import { StorageUnavailable } from '../store/port.ts'
 import { retryConflicts } from '../store/transact.ts'
 import { Attempt } from './attempt.ts'
 import { Call, type CallRequest, type Surface } from './call.ts'
@@ -11,6 +12,7 @@ import type { Answer, Events, Outcome, Wait } from './outcome.ts'
 import { TokenPrincipal } from './principal.ts'
 import { inTurnOfRefusals } from './refusals.ts'
 import { render, renderError } from './render.ts'
+import type { Route } from './routes.ts'
 import type { Services } from './services.ts'
 import { StepList } from './step-list.ts'
 import * as steps from './steps.ts'
@@ -74,10 +76,31 @@ function attemptAll(services: Services, call: Call, trail: Trail, position?: str
   const { partition } = call.principal // 401
   let isRetry = false
   return retryConflicts(services.store, partition, MAX_ATTEMPTS, (lease) => {
-    const attempt = new Attempt(services, call, trail.next(isRetry), lease, position)
+    const mayRecall = !isRetry && services.store.isRemote
+    const attempt = new Attempt(services, call, trail.next(isRetry), { lease, position, mayRecall })
     isRetry = true
-    return follow(attempt, stepsOf(attempt))
+    if (!mayRecall) return follow(attempt, stepsOf(attempt))
+    const read = () => new Attempt(services, call, trail.next(false), { lease, position, mayRecall: false })
+    return followRecalled(attempt, read)
   })
+}
+
+/**
+ * Follows the steps of an attempt that may begin with what this process remembers. If it ends before a read or its commit has found that to be
+ * true, whatever its outcome is, another attempt reads first. That is no conflict.
+ */
+async function followRecalled(attempt: Attempt, read: () => Attempt): Promise<Outcome> {
+  const { tx, services } = attempt
+  try {
+    const outcome = await follow(attempt, stepsOf(attempt))
+    if (!tx.isUnverified) return outcome
+  } catch (error) {
+    if (!tx.isUnverified || error instanceof StorageUnavailable) throw error
+  } finally {
+    if (tx.hasRecalled) services.recalls.note((attempt.route as Route).operation.id, !tx.isUnverified)
+  }
+  const reading = read()
+  return follow(reading, stepsOf(reading))
 }
 
 /** Attempts a call until it has an answer, and as long as its client waits for one. */

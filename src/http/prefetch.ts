@@ -14,10 +14,11 @@ import type { Services } from './services.ts'
  * Reads in one snapshot what an attempt will need: the token, the membership of its user and the target of the path, if the token's scopes
  * are known to be sufficient. Otherwise nothing is prefetched: a request with an insufficient scope must read only its token and the
  * membership. The transaction then has these records, so this changes nothing but the number of reads.
+ * @param mayRecall whether the process may remember these records instead (see `Transaction.recall`)
  */
-export function prefetch(services: Services, tx: Transaction, call: Call, route: Route | ApiError): Awaitable<void> {
+export function prefetch(services: Services, tx: Transaction, call: Call, route: Route | ApiError, mayRecall: boolean): Awaitable<void> {
   const { tokenHash } = call.principal
-  const { store, engine, seenTokens, clock } = services
+  const { store, engine, seenTokens, recalls, clock } = services
   if (!store.isRemote || tokenHash === undefined || route instanceof ApiError) return undefined
   const { operation, params } = route
   const seen = seenTokens.get(tokenHash)
@@ -27,8 +28,11 @@ export function prefetch(services: Services, tx: Transaction, call: Call, route:
   const target = readsOf(operation.target, params, { userId: memberOf(token, 'user_id'), tokenHash })
   if (target instanceof ApiError) return undefined
   const further = call.key?.reads(clock) ?? []
-  const [counts, ranges] = [operation.counts?.(params), operation.ranges?.(params) ?? []]
-  const prefetched = tx.prefetch({ records: [token, membership, ...target, ...further], counts, ranges })
+  const [counts, ranges] = [operation.counts?.(params) ?? [], operation.ranges?.(params) ?? []]
+  const records = [token, membership, ...target, ...further]
+  if (mayRecall && !operation.isRead && ranges.length === 0 && recalls.mayNext(operation.id) && tx.recall({ records, counts }))
+    return undefined
+  const prefetched = tx.prefetch({ records, counts, ranges })
   return andThen(prefetched, () => undefined)
 }
 

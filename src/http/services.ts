@@ -13,6 +13,7 @@ import type { Store } from '../store/port.ts'
 import type { RequestLog } from './decision-log.ts'
 import type { AttemptRecord, Sink } from './decision-record.ts'
 import type { RunningKeys } from './idempotency.ts'
+import type { Recalls } from './recalls.ts'
 import type { Cost } from '../governor/cost.ts'
 import type { RateLimits } from '../governor/quotas.ts'
 import type { Turn, Turns } from '../governor/turns.ts'
@@ -74,6 +75,7 @@ export interface Services {
   readonly rateLimits?: RateLimits | undefined
   readonly turns: Turns
   readonly runningKeys: RunningKeys
+  readonly recalls: Recalls
   /** is aborted when the service stops: requests that wait for something are then answered */
   readonly stopping?: AbortSignal | undefined
   readonly clock: Clock

@@ -29,9 +29,9 @@ function keyOf({ unit, call }: After<'unit'>): IdempotentWrite | undefined {
   return isDryRun(unit) ? undefined : call.key
 }
 
-export function readAhead({ services, tx, call, route, record }: Attempt): Awaitable<void> {
+export function readAhead({ services, tx, call, route, record, mayRecall }: Attempt): Awaitable<void> {
   record.stage = 'credential'
-  return prefetch(services, tx, call, route)
+  return prefetch(services, tx, call, route, mayRecall)
 }
 
 export function authenticate(attempt: Attempt): Awaitable<Found<'caller'>> {
@@ -77,6 +77,7 @@ export function takeInput(attempt: After<'caller' | 'operation' | 'params'>): Aw
 /** Receives the uploaded file, in the first attempt that needs it. Others must not wait for this client. */
 async function receive(attempt: After<'caller'>): Promise<Upload> {
   const { call, services, caller } = attempt
+  attempt.requireVerified()
   if (call.uploaded === undefined) attempt.endLease()
   const upload = await call.upload(async () => {
     await call.quota.chargeUpload(caller, announcedSize(call.headers)) // 429

@@ -19,6 +19,8 @@ export function createMemoryStore(derived: Store['derived']): Store {
 class MemoryStore implements Store {
   readonly driver = 'memory'
   readonly isRemote = false
+  /** It reads as fast. */
+  readonly recall = (): undefined => undefined
   readonly derived: Store['derived']
   readonly #partitions = new Map<string, Partition>()
   readonly #leases = new CommitLeases()

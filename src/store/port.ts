@@ -192,6 +192,12 @@ export interface Store {
   /** @returns null when the expectation is not met */
   read(partition: string, request: ReadRequest): Awaitable<Snapshot | null>
   /**
+   * What this process remembers of records, without asking the storage: each is as it was at some moment. Whoever relies on it has to make sure
+   * that it is still true, by a read or a commit that expects it.
+   * @returns undefined if it does not remember all of them, or reads them as fast
+   */
+  recall(partition: string, records: readonly Template[]): Snapshot['records'] | undefined
+  /**
    * Applies a change. The driver defines what a committed change survives. While another lease is held in the
    * partition, it waits.
    * @returns `conflict` when the expectation is not met; nothing is changed then
@@ -262,6 +268,7 @@ export function decorateStore(store: Store, overrides: Partial<Store>): Store {
     isRemote: store.isRemote,
     derived: store.derived,
     read: (partition, request) => store.read(partition, request),
+    recall: (partition, records) => store.recall(partition, records),
     commit: (partition, change) => store.commit(partition, change),
     takeLease: (partition) => store.takeLease(partition),
     dump: (partition) => store.dump(partition),

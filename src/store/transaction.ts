@@ -57,6 +57,10 @@ export class Transaction implements CommittingTransaction {
   #appended: Map<string, Appended & { readonly values: Value[] }> | undefined
   #whenCommitted: (() => void)[] | undefined
   #performed: PerformedOperations | undefined
+  /** undefined: it has recalled nothing */
+  #recalled: 'unverified' | 'verified' | undefined
+  /** what the next read counts in addition */
+  #deferredCounts: readonly string[] | undefined
 
   /**
    * @param lease the id of the lease that it commits in
@@ -145,6 +149,31 @@ export class Transaction implements CommittingTransaction {
       for (const [i, name] of names.entries()) prefetched.addCount(name, snapshot.counts[i]!)
       return values
     })
+  }
+
+  /**
+   * Begins with what the process remembers of records, instead of a read (see `Store.recall`). The next read, or the commit, finds out whether
+   * it is still true. Until then nothing that was decided may be answered, or have an effect outside of the transaction.
+   * @param counts are counted by the next read
+   * @returns whether the process remembers all of them; otherwise nothing is read
+   */
+  recall({ records, counts }: { readonly records: readonly Read[]; readonly counts: readonly Index<unknown>[] }): boolean {
+    const recalled = this.#store.recall(this.partition, toTemplates(records))
+    if (recalled === undefined) return false
+    this.#addRecords(records, { records: recalled })
+    this.#recalled = 'unverified'
+    this.#deferredCounts = counts.map(({ name }) => name)
+    return true
+  }
+
+  /** Whether it relies on what was recalled, and neither a read nor its commit has found it to be true. */
+  get isUnverified(): boolean {
+    return this.#recalled === 'unverified'
+  }
+
+  /** Whether it has begun with what was recalled. */
+  get hasRecalled(): boolean {
+    return this.#recalled !== undefined
   }
 
   /**
@@ -308,6 +337,7 @@ export class Transaction implements CommittingTransaction {
     }
     return andThen(this.#store.commit(this.partition, change), (outcome) => {
       if (outcome === 'conflict') throw new TransactionConflict()
+      this.#verify()
       for (const done of this.#whenCommitted ?? []) done()
     })
   }
@@ -329,7 +359,7 @@ export class Transaction implements CommittingTransaction {
   }
 
   /** @returns the values of the records, as this transaction leaves them */
-  #addRecords(reads: readonly Read[], { records }: Snapshot): unknown[] {
+  #addRecords(reads: readonly Read[], { records }: Pick<Snapshot, 'records'>): unknown[] {
     return records.map(({ key, stored }, i) => {
       if (key !== null) this.#reads.add(key, stored, reliedOn(reads[i]!))
       return this.#value(key)
@@ -365,17 +395,30 @@ export class Transaction implements CommittingTransaction {
     return add.length - remove.length
   }
 
+  #verify(): void {
+    if (this.#recalled !== undefined) this.#recalled = 'verified'
+  }
+
   /** @throws {TransactionConflict} if something read before has changed */
   #read(templates: readonly Template[], ranges: readonly RangeRequest[], counts: readonly string[]): Awaitable<Snapshot> {
     const { records, indexes } = this.#reads.expectation
-    const snapshot = this.#store.read(this.partition, {
+    const deferred = this.#deferredCounts
+    const read = this.#store.read(this.partition, {
       records: templates,
       ranges: ranges.map(({ index, options }) => toIndexRange(index, widened(options, this.#writtenTo(index.name)))),
-      counts,
+      counts: deferred === undefined ? counts : [...counts, ...deferred],
       expect: { records, indexes, capacity: NO_CAPACITY },
       beforeStep: this.#beforeStep,
     })
-    return andThen(snapshot, consistent)
+    return andThen(read, (found) => {
+      const snapshot = consistent(found)
+      this.#verify()
+      if (deferred === undefined) return snapshot
+      this.#deferredCounts = undefined
+      const prefetched = (this.#prefetched ??= new Prefetched())
+      for (const [i, name] of deferred.entries()) prefetched.addCount(name, snapshot.counts[counts.length + i]!)
+      return snapshot
+    })
   }
 }
 

@@ -9,9 +9,10 @@ import { Service } from '../support/service.ts'
 
 /**
  * How often an allowed request accesses the storage, if the process has seen its token before, and whether it conflicts with
- * a change of the name of its board, and of the title of its card. Written by hand.
+ * a change of the name of its board, and of the title of its card. Redis needs fewer if the process remembers all that comes first, as it
+ * does in this test without a new resource in the path. Written by hand.
  */
-const expected: Readonly<Record<string, readonly [accesses: number, conflictsWith?: string]>> = {
+const expected: Readonly<Record<string, readonly [accesses: number, conflictsWith?: string, remembered?: number]>> = {
   'account.read': [1],
   'access.evaluate': [2],
   'access.evaluate_all': [2],
@@ -19,10 +20,10 @@ const expected: Readonly<Record<string, readonly [accesses: number, conflictsWit
   'access.search_resource': [4],
   'members.list': [2],
   'notices.list': [2],
-  'notices.mark': [2],
+  'notices.mark': [2, '', 1],
   'boards.list': [3],
   'boards.read': [1],
-  'boards.create': [2],
+  'boards.create': [2, '', 1],
   'boards.update': [2, 'board'],
   'boards.set_visibility': [3, 'board'],
   'boards.delete': [2, 'board'],
@@ -149,8 +150,10 @@ describe.each(drivers)('on $name', async (driver) => {
     const scenario = await createAllowed(await worldOf(row), row)
     // A list remembers the columns of its board.
     if (row.method === 'GET') await send(row, scenario)
+    const [accesses, , remembered = accesses] = expected[id]!
     const before = service.store.trips
-    expect({ outcome: await send(row, scenario), trips: service.store.trips - before }).toEqual({ outcome: 'ok', trips: expected[id]![0] })
+    const trips = driver.name === 'redis' ? remembered : accesses
+    expect({ outcome: await send(row, scenario), trips: service.store.trips - before }).toEqual({ outcome: 'ok', trips })
   })
 
   test.each(filtered)('%s with %s accesses the storage as often as the table says', async (id, query, accesses) => {

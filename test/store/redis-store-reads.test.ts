@@ -68,7 +68,7 @@ describe('a read from Redis', () => {
   })
 
   test('with entries, counts and an expected index asks for all of them between two revisions of the partition', async () => {
-    replies = { mget: [mget('r9', 'r1 {}')], zrangebylex: [[]], zcard: [7], hmget: [['r1', 'r2', null]], get: ['r9'] }
+    replies = { mget: [mget('r9', 'r1 {}')], zrangebylex: [[]], zcard: [7], hmget: [['r1', null]], get: ['r9'] }
     expect(await read({ records: ['a:1'], ranges: [{ index: 'j', limit: 1 }], counts: ['k'], expect: expectedIndex })).toEqual({
       records: [{ key: 'a:1', stored: { revision: 'r1', value: {} } }],
       ranges: [{ revision: null, entries: [], records: [] }],
@@ -78,9 +78,31 @@ describe('a read from Redis', () => {
       ['mget', ['lk:{w1}:n', 'lk:{w1}:r:a:1']],
       ['zrangebylex', 'lk:{w1}:i:j', '-', '+', 'LIMIT', 0, 1],
       ['zcard', 'lk:{w1}:i:k'],
-      ['hmget', 'lk:{w1}:v', 'i', 'k', 'j'],
+      ['hmget', 'lk:{w1}:v', 'i', 'j'],
       ['get', 'lk:{w1}:n'],
     ])
+  })
+
+  test('that only counts asks for the revision of the partition at its end, too, and again if that has changed', async () => {
+    replies = { mget: [mget('r8'), mget('r9')], zcard: [7, 8], get: ['r9', 'r9'] }
+    expect((await read({ counts: ['k'] }))?.counts).toEqual([8])
+    expect(namesOfCommands()).toEqual(['mget', 'zcard', 'get', 'mget', 'zcard', 'get'])
+  })
+
+  test('of a few entries without records asks for them although nothing of their index is known to have changed', async () => {
+    replies = {
+      mget: [mget('r9'), mget('r10')],
+      zrangebylex: [['e1'], ['e2']],
+      hmget: [['r1'], ['r2']],
+      get: ['r9', 'r9', 'r10'],
+      lkCommit: [1],
+    }
+    const entries = async () => (await read({ ranges: [{ index: 'i', limit: 1 }] }))!.ranges[0]!.entries
+    expect([await entries(), await entries()]).toEqual([['e1'], ['e1']])
+    await store.commit('w1', change({ put: { 'a:1': {} } }))
+    expect(await entries()).toEqual(['e2'])
+    const asked = ['mget', 'zrangebylex', 'hmget', 'get']
+    expect(namesOfCommands()).toEqual([...asked, 'get', 'lkCommit', ...asked])
   })
 
   test.each(['mget', 'lkRead'])('whose %s fails finds the storage unavailable', async (name) => {

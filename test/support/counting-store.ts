@@ -16,6 +16,7 @@ export class CountingStore implements Store {
   beforeCommit: (() => Promise<void>) | undefined
   /** called once after the next commit, for example to make it fail although it is done */
   afterCommit: (() => Promise<void>) | undefined
+  declare recall: Store['recall']
   declare takeLease: Store['takeLease']
   declare readonly dump: Store['dump']
   declare readonly partitions: Store['partitions']

@@ -110,6 +110,7 @@ const NO_WRITER = {
 export class FsStore implements Store {
   readonly driver = 'fs'
   readonly isRemote = false
+  readonly recall = (): undefined => undefined
   readonly derived: Store['derived']
   readonly #path: string
   readonly #database: DatabaseSync

@@ -6,6 +6,7 @@ import type { IndexRange, ReadRequest, Snapshot, Stored, Template } from '../por
 import { resolveTemplates } from '../templates.ts'
 import { decodeStored, hasRevision } from './codec.ts'
 import { changedSince, lastRevisionOf, type Changed } from './last-commits.ts'
+import type { Answers, Question } from './question.ts'
 import { Views, type View } from './views.ts'
 
 /** The memory that a record takes, as a multiple of its JSON, and in addition, with its name, in bytes. */
@@ -16,6 +17,8 @@ const [ENTRY_BYTES, INDEX_BYTES] = [250, 300]
 const LEAST_BYTES = 1024 * 1024
 /** The part of the memory that is for pages, and for indexes. The rest is for records. */
 const [PAGES, INDEXES] = [0.15, 0.05]
+/** So many entries without their records are asked for with the revision of their index. */
+const FEW_ENTRIES = 8
 /** The length of a record that is not known, in characters, until it is read. */
 const UNKNOWN_LENGTH = 8192
 
@@ -48,32 +51,6 @@ interface KnownPage {
   readonly entries: readonly string[]
   /** the names of their records in Redis */
   readonly names: readonly string[]
-}
-
-/** What has to be asked to answer a read. */
-export interface Question {
-  /** the names of records in Redis */
-  readonly names: readonly string[]
-  /** index → the revision that it had; undefined: that is not known */
-  readonly indexes: ReadonlyMap<string, string | null | undefined>
-  /** ranges whose entries are not known */
-  readonly ranges: readonly IndexRange[]
-  /** how long the records of its ranges and of its expectation are, in characters */
-  readonly length: number
-  /** the revision of the partition that was known; undefined: none */
-  readonly after: string | undefined
-}
-
-/** The answers to a question, in the order in which they were read. */
-export interface Answers {
-  /** the last commits of the partition, at the moment when the records were read */
-  readonly first: string | null
-  readonly records: readonly (string | null)[]
-  readonly pages: readonly (readonly string[])[]
-  /** of the indexes */
-  readonly revisions: readonly (string | null)[]
-  /** the last commits of the partition after all of this */
-  readonly last: string | null
 }
 
 /** In place of a record that is not known. */
@@ -140,6 +117,26 @@ export class ReadCache {
     return stored
   }
 
+  /**
+   * Remembers a record that a commit of this process has written; null: it has removed it. By now others may have changed it.
+   * @param length of its text in Redis
+   */
+  noteWritten(name: string, stored: Stored | null, length: number): void {
+    if (stored !== null) freeze(stored.value)
+    this.#records.set(name, { stored, length, view: undefined, at: undefined })
+  }
+
+  /** See `Store.recall`. */
+  recall(base: string, templates: readonly Template[]): Snapshot['records'] | undefined {
+    let isKnown = true
+    const found = resolveTemplates(templates, (key) => {
+      const known = this.#records.get(`${base}:r:${key}`)
+      isKnown &&= known !== undefined
+      return known?.stored ?? null
+    })
+    return isKnown ? found : undefined
+  }
+
   /** Remembers an index. @param view undefined: it may have changed since it was read */
   noteIndex(base: string, index: string, revision: string | null, view: View | undefined): void {
     const name = `${base}:i:${index}`
@@ -160,7 +157,7 @@ export class ReadCache {
    * What has to be asked to answer a read.
    * @returns undefined if the keys of all its records cannot be guessed
    */
-  questionFor(base: string, { records, ranges, counts, expect }: ReadRequest): Question | undefined {
+  questionFor(base: string, { records, ranges, expect }: ReadRequest): Question | undefined {
     const keys = this.#guessKeys(base, records)
     if (keys === undefined) return undefined
     const view = this.#views.get(base)
@@ -183,13 +180,14 @@ export class ReadCache {
       return known?.revision
     }
     for (const index of expect.indexes.keys()) addIndex(index)
-    for (const index of counts) addIndex(index)
     const unknown: IndexRange[] = []
     for (const range of ranges) {
       const revision = addIndex(range.index)
       if (revision === null && !indexes.has(range.index)) continue
       const page = this.#pages.get(nameOf(base, range))
-      if (page !== undefined && page.revision === revision) for (const name of page.names) add(name)
+      // It costs less to read a few entries than to ask again because they have changed.
+      const isFew = range.fetch === undefined && range.limit <= FEW_ENTRIES && indexes.has(range.index)
+      if (!isFew && page !== undefined && page.revision === revision) for (const name of page.names) add(name)
       // A script reads entries and records at once.
       else if (page === undefined && range.fetch !== undefined && revision !== null) return undefined
       else {

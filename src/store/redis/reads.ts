@@ -1,11 +1,12 @@
-import type { Change, IndexRange, ReadRequest, Snapshot } from '../port.ts'
+import type { Change, IndexRange, ReadRequest, Snapshot, Template } from '../port.ts'
 import type { Connection } from './client.ts'
 import type { Decode, ReadReply } from './codec.ts'
 import type { Identity } from './identity.ts'
 import { changedBy, lastRevisionOf } from './last-commits.ts'
 import { FIRST_BYTES, readInSteps } from './long-reads.ts'
 import type { Run } from './pool.ts'
-import type { Question, ReadCache } from './read-cache.ts'
+import type { Question } from './question.ts'
+import type { ReadCache } from './read-cache.ts'
 import type { View } from './views.ts'
 
 /** How often a read asks for what it guesses, before it is a script. */
@@ -45,9 +46,19 @@ export class Reads {
     return snapshot
   }
 
-  /** Forgets what a commit of this process has changed. */
-  noteCommit(partition: string, change: Change): void {
-    this.#cache.forget(`${this.#prefix}:{${partition}}`, changedBy(change))
+  /** See `Store.recall`. */
+  recall(partition: string, records: readonly Template[]): Snapshot['records'] | undefined {
+    return this.#cache.recall(`${this.#prefix}:{${partition}}`, records)
+  }
+
+  /** Forgets what a commit of this process has changed, and remembers what it has written. @param texts in Redis, of what it puts */
+  noteCommit(partition: string, change: Change, texts: readonly string[]): void {
+    const base = `${this.#prefix}:{${partition}}`
+    const { revision, put, remove } = change
+    this.#cache.forget(base, changedBy(change))
+    let i = 0
+    for (const [key, value] of put) this.#cache.noteWritten(`${base}:r:${key}`, { revision, value }, texts[i++]!.length)
+    for (const key of remove) this.#cache.noteWritten(`${base}:r:${key}`, null, 0)
   }
 
   async #read(base: string, request: ReadRequest): Promise<Snapshot | null> {

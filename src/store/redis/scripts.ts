@@ -26,7 +26,7 @@ local base, request = string.sub(KEYS[1], 1, -3), cjson.decode(ARGV[1])
 local function stored(key) return redis.call('GET', base .. ':r:' .. key) end
 local function revisionOf(key)
   -- Records can be long, and revisions are not.
-  return string.match(redis.call('GETRANGE', base .. ':r:' .. key, 0, 63), '^[^ ]*')
+  return string.match(redis.call('GETRANGE', base .. ':r:' .. key, '0', '63'), '^[^ ]*')
 end
 local function decoded(value) return cjson.decode(string.sub(value, string.find(value, ' ') + 1)) end
 local function hasMembers(value, members)
@@ -142,7 +142,7 @@ for _, limit in ipairs(request.capacity) do
 end
 for _, append in ipairs(request.append or {}) do
   local index, prefix, count = append[1], append[2], append[3]
-  local last = tonumber(redis.call('ZREVRANGEBYLEX', base .. ':i:' .. index, '+', '-', 'LIMIT', 0, 1)[1] or 0)
+  local last = tonumber(redis.call('ZREVRANGE', base .. ':i:' .. index, '0', '0')[1] or 0)
   local entries = {}
   for i = 1, count do
     entries[i] = string.format('%016.0f', last + i)
@@ -156,7 +156,7 @@ local sets, keys, revisions = { KEYS[1], commits }, {}, {}
 for i, key in ipairs(request.put) do
   sets[#sets + 1] = base .. ':r:' .. key
   sets[#sets + 1] = ARGV[4 + i]
-  keys[#keys + 1] = 0
+  keys[#keys + 1] = '0'
   keys[#keys + 1] = key
 end
 inBatches('MSET', sets)
@@ -169,11 +169,11 @@ for _, change in ipairs(request.changes) do
   local name, added, removed = base .. ':i:' .. change[1], change[2], change[3]
   inBatches('ZREM', removed, name)
   if #added == 1 then
-    redis.call('ZADD', name, 0, added[1])
+    redis.call('ZADD', name, '0', added[1])
   else
     local scored = {}
     for _, entry in ipairs(added) do
-      scored[#scored + 1] = 0
+      scored[#scored + 1] = '0'
       scored[#scored + 1] = entry
     end
     inBatches('ZADD', scored, name)

@@ -7,6 +7,7 @@ import {
   type Snapshot,
   type Store,
   type StoreMetrics,
+  type Template,
   type Value,
 } from '../port.ts'
 import { CommitLeases, type CommitLease } from '../commit-leases.ts'
@@ -144,11 +145,16 @@ export class RedisStore implements Store {
     return this.#reads.read(partition, request)
   }
 
+  recall(partition: string, records: readonly Template[]): Snapshot['records'] | undefined {
+    return this.#reads.recall(partition, records)
+  }
+
   async commit(partition: string, change: Change): Promise<'done' | 'conflict'> {
     await this.#leases.pass(partition, change.lease)
-    const outcome = await this.#commits.send(this.#key(partition), encodeChange(change))
+    const encoded = encodeChange(change)
+    const outcome = await this.#commits.send(this.#key(partition), encoded)
     if (outcome === 'done') {
-      this.#reads.noteCommit(partition, change)
+      this.#reads.noteCommit(partition, change, encoded.records)
       this.#commitPubSub.notify(partition, change)
     }
     return outcome
