@@ -23,7 +23,7 @@ const commit = (
 ) => {
   const records = expected.map((one) => ['a:1', one])
   const request = { revision, lease, records, indexes: [], capacity: [], put: ['a:1'], remove: [], changes }
-  return run((client) => client.lkCommit(`${base}:n`, JSON.stringify(request), ttl, resent ? '1' : '0', `${revision} {}`))
+  return run((client) => client.lkCommit(`${base}:n`, JSON.stringify(request), ttl, resent ? '1' : '0', revision, `${revision} {}`))
 }
 const ttlOf = (revision: string) => run((client) => client.pttl(`${base}:c:${revision}`))
 const revisionOfRecord = async () => (await run((client) => client.get(`${base}:r:a:1`)))?.split(' ')[0]
@@ -118,7 +118,7 @@ test('a commit stores what the format says', async () => {
   const sets = await Promise.all(['i:i', 'k'].map((name) => run((client) => client.zrange(`${base}:${name}`, 0, -1, 'WITHSCORES'))))
   const strings = await run((client) => client.mget([`${base}:r:a:1`, `${base}:n`, `${base}:c:r1`]))
   expect({ strings, sets, hash }).toEqual({
-    strings: ['r1 {}', 'r1', '1'],
+    strings: ['r1 {}', 'r1\n', '1'],
     sets: [
       ['x 1', '0'],
       ['a:1', '0'],

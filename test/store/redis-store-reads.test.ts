@@ -89,20 +89,15 @@ describe('a read from Redis', () => {
     expect(namesOfCommands()).toEqual(['mget', 'zcard', 'get', 'mget', 'zcard', 'get'])
   })
 
-  test('of a few entries without records asks for them although nothing of their index is known to have changed', async () => {
-    replies = {
-      mget: [mget('r9'), mget('r10')],
-      zrangebylex: [['e1'], ['e2']],
-      hmget: [['r1'], ['r2']],
-      get: ['r9', 'r9', 'r10'],
-      lkCommit: [1],
-    }
+  test('of a few entries without records asks for them together with the revision of their index', async () => {
+    const [first, second] = [mget('r9'), mget('r10')]
+    replies = { mget: [first, first, second], zrangebylex: [['e1'], ['e2']], hmget: [['r1'], ['r2']], get: ['r9', 'r10'], lkCommit: [1] }
     const entries = async () => (await read({ ranges: [{ index: 'i', limit: 1 }] }))!.ranges[0]!.entries
     expect([await entries(), await entries()]).toEqual([['e1'], ['e1']])
-    await store.commit('w1', change({ put: { 'a:1': {} } }))
+    await store.commit('w1', change({ index: { i: { add: ['e2'] } } }))
     expect(await entries()).toEqual(['e2'])
     const asked = ['mget', 'zrangebylex', 'hmget', 'get']
-    expect(namesOfCommands()).toEqual([...asked, 'get', 'lkCommit', ...asked])
+    expect(namesOfCommands()).toEqual([...asked, 'mget', 'lkCommit', ...asked])
   })
 
   test.each(['mget', 'lkRead'])('whose %s fails finds the storage unavailable', async (name) => {
