@@ -3,12 +3,13 @@ import type { H3, H3Config, H3Event } from 'h3'
 import type { ServerRequest } from 'srvx'
 import { ApiFirst, type RequestTarget } from './http/request-target.ts'
 import { authzenConfiguration } from './http/authzen-configuration.ts'
+import { DECISION_POINT_FORM, DECISION_POINT_PATH } from './http/authzen-form.ts'
 import { Compression } from './http/compression.ts'
 import { errorResponse } from './http/envelope.ts'
 import { toApiError } from './http/error-mapping.ts'
 import { answerAlive, answerReady } from './http/health.ts'
 import { ReferenceDocument } from './http/openapi/serve.ts'
-import { handle } from './http/pipeline.ts'
+import { handle, type Form } from './http/pipeline.ts'
 import { respondWithText } from './http/public-text.ts'
 import type { RateQuotas } from './governor/quotas.ts'
 import { createRevocation } from './http/revocation.ts'
@@ -41,11 +42,14 @@ export function createSurfaces(options: SurfaceOptions): H3 {
   const reference = new ReferenceDocument(() => ({ engine: services().engine, operations, uploadBytes, quotas, base: site.base }))
   const revoke = createRevocation(services())
 
-  const api = ({ req: request }: H3Event, { path, search }: RequestTarget) => {
-    // Some clients end each path with a slash. It is dropped here, so that whatever follows sees one path.
-    const end = path.endsWith('/') ? -1 : path.length
-    const asked = { request, requestId: randomUUID(), method: request.method, path: path.slice('/v1'.length, end), search }
-    return andThen(handle(services(), asked), (response) => compression.apply(request, response))
+  const answerBelow = (prefix: string, form?: Form) => {
+    const answer = ({ req: request }: H3Event, { path, search }: RequestTarget) => {
+      // Some clients end each path with a slash. It is dropped here, so that whatever follows sees one path.
+      const end = path.endsWith('/') ? -1 : path.length
+      const asked = { request, requestId: randomUUID(), method: request.method, path: path.slice(prefix.length, end), search }
+      return andThen(handle(services(), asked, form), (response) => compression.apply(request, response))
+    }
+    return [prefix, answer] as const
   }
   const web = once(async () => (await webModule()).createWeb(options))
   const docs = once(async () => (await referenceModule()).createReference(options, reference))
@@ -57,7 +61,8 @@ export function createSurfaces(options: SurfaceOptions): H3 {
 
   // Malformed paths get the same responses, in the same order, as any other unknown path.
   const onError: H3Config['onError'] = (error) => errorResponse(randomUUID(), toApiError(log, 'none', error.cause ?? error))
-  const h3 = new ApiFirst({ allowMalformedURL: true, silent: true, onError }, site, { api, wrongAddress })
+  const below = [answerBelow('/v1'), answerBelow(DECISION_POINT_PATH, DECISION_POINT_FORM)]
+  const h3 = new ApiFirst({ allowMalformedURL: true, silent: true, onError }, site, { below, wrongAddress })
   h3.use(async ({ req }, next) => compression.apply(req, (await next()) as Response))
   /** The router also matches a trailing slash. */
   const exactly = (path: string, answer: (event: H3Event) => unknown) =>
@@ -71,7 +76,7 @@ export function createSurfaces(options: SurfaceOptions): H3 {
   // The path of the service follows the path of the document (AuthZEN 1.0 §9.2.1, as RFC 8414 §3.1).
   for (const path of new Set(['', site.base]))
     exactly(`/.well-known/authzen-configuration${path}`, ({ req }) =>
-      respondWithText(log, req, () => authzenConfiguration(operations, site.urlFor(req))),
+      respondWithText(log, req, () => authzenConfiguration(site.urlFor(req))),
     )
   h3.all('/mcp', async ({ req }) => (await mcp())(req))
   for (const path of oauthAddresses(site.base)) h3.all(path, () => answerNoOAuth(site.base))

@@ -146,6 +146,19 @@ export interface FoundResources {
   }[]
 }
 
+/** Members. About a resource that you have no access to, there are none. */
+export interface FoundSubjects {
+  /** Where the results continue. */
+  page: FoundActionsPage
+  /** The members, in the order in which they joined. */
+  results: {
+    /** Its type. */
+    type: 'user'
+    /** The id of a member. */
+    id: string
+  }[]
+}
+
 /** A member of the workspace. */
 export interface Member {
   /** The id of the user. */
@@ -674,6 +687,30 @@ export interface ResourceSearch {
   page?: ActionSearchPage
 }
 
+/** Which members may do this? */
+export interface SubjectSearch {
+  /** Who is searched for: members of the workspace. */
+  subject?: {
+    /** The type of the subjects. */
+    type: 'user'
+    /** Ignored. */
+    id?: string
+    /** What is assumed of them. */
+    properties?: {
+      /** The scope of the token that each of them is assumed to have; by default, `kanban:admin`. */
+      scope?: 'kanban:read' | 'kanban:write' | 'kanban:admin'
+    }
+  }
+  /** What is to be done. */
+  action: EvaluationAction
+  /** What is acted on. */
+  resource: EvaluationResource
+  /** Ignored: the service reads all facts itself. */
+  context?: Record<string, unknown>
+  /** Which results to return. */
+  page?: ActionSearchPage
+}
+
 /** Several writes on a board. */
 export interface Batch {
   /** The writes, in their order. Each is decided on its own. */
@@ -878,6 +915,7 @@ export type AccessEvaluateInput = Evaluation
 export type AccessEvaluateAllInput = Evaluations
 export type AccessSearchActionInput = ActionSearch
 export type AccessSearchResourceInput = ResourceSearch
+export type AccessSearchSubjectInput = SubjectSearch
 export type MembersListInput = Pick<CommonInput, 'limit' | 'cursor'> & Selection<'user_id' | 'role' | 'display_name' | 'avatar_url'>
 export type NoticesListInput = Pick<CommonInput, 'limit'> & {
   /** Returns the notices after this cursor: `page.next_cursor` of the previous response. Omit it to begin with the first one. */
@@ -1245,6 +1283,8 @@ export interface Methods {
     readonly search_action: WriteMethod<AccessSearchActionInput, FoundActions>
     /** Lists the boards that the calling token may perform an operation on, oldest first. Scope `kanban:read`. */
     readonly search_resource: WriteMethod<AccessSearchResourceInput, FoundResources>
+    /** Lists the members who may perform an operation on a resource, in the order in which they joined. Scope `kanban:read`. */
+    readonly search_subject: WriteMethod<AccessSearchSubjectInput, FoundSubjects>
   }
   readonly members: {
     /** Lists the members of the workspace, in the order they joined. Scope `kanban:read`. */
@@ -1445,6 +1485,7 @@ export const operations: Readonly<Record<OperationId, OperationRow>> = {
   'access.evaluate_all': { method: 'POST', path: '/access/evaluations', query: [], body: ['subject', 'action', 'resource', 'context', 'evaluations', 'options'], result: 'item' },
   'access.search_action': { method: 'POST', path: '/access/search/action', query: [], body: ['subject', 'resource', 'context', 'page'], result: 'item' },
   'access.search_resource': { method: 'POST', path: '/access/search/resource', query: [], body: ['subject', 'action', 'resource', 'context', 'page'], result: 'item' },
+  'access.search_subject': { method: 'POST', path: '/access/search/subject', query: [], body: ['subject', 'action', 'resource', 'context', 'page'], result: 'item' },
   'members.list': { method: 'GET', path: '/members', query: ['limit', 'cursor', 'fields'], result: 'list' },
   'notices.list': { method: 'GET', path: '/notices', query: ['limit', 'after', 'order', 'unread', 'wait', 'fields'], result: 'list' },
   'notices.mark': { method: 'POST', path: '/notices/read', query: ['dry_run'], body: ['ids', 'before'], result: 'item' },

@@ -1,25 +1,23 @@
-import { OWN_ID } from '../model/fields.ts'
-import type { Evaluation } from '../resources/access/schema.ts'
-import type { ActionQuestion, Found, FoundAction, FoundResource, ResourceQuestion, SearchPage } from '../resources/access/search-schema.ts'
+import type { Found, FoundAction, SearchPage } from '../resources/access/search-schema.ts'
 import { boardCandidates } from '../resources/boards/queries.ts'
-import { namesInPath, type OperationRequest } from '../resources/operation.ts'
+import { namesInPath } from '../resources/operation.ts'
+import { indexes, type Index } from '../store/indexes.ts'
+import { assumedCaller } from '../authz/assumed-caller.ts'
+import type { Card } from '../model/card.ts'
+import { ApiError } from '../model/errors.ts'
+import type { Membership } from '../model/workspace.ts'
+import { loadTarget, parentBoard } from '../resources/targets.ts'
 import type { ItemRecord } from './decision-record.ts'
-import { Issues, type Refuse } from '../model/validation.ts'
-import { decideAll, type AskingAttempt, type EvaluationServices } from './evaluation.ts'
-import { hasScope } from './permission.ts'
-import { checkSubject, furtherNames, NO_OPERATION, readNames, typeOf, UNKNOWN_MEMBER, unknownMembers, type Evaluated } from './question.ts'
+import { decideAll, weightOf, type AskingAttempt } from './evaluation.ts'
+import { hasScope, requireVisible } from './permission.ts'
+import type { Evaluated } from './question.ts'
 
 // The search of AuthZEN 1.0 (§8): it finds what evaluations of the same questions would allow, and decides each as they do.
 
-/** The type of the resources that can be searched for: an index has those that the caller may see, in an order that does not change. */
-const BOARD = 'board'
-/** Boards that are read and decided at once, at least. */
+/** Candidates that are read and decided at once, at least. */
 const AT_ONCE = 25
-/** Boards that are decided for one page. A page that has found less by then ends there. */
+/** Candidates that are decided for one page. A page that has found less by then ends there. */
 const FOR_A_PAGE = 400
-
-/** The subject of a search that names none. */
-const OWN_TOKEN: Evaluation['subject'] = { type: 'token', id: OWN_ID }
 
 /** Something that was found, and its position in the order of the search. */
 interface Place<Item> {
@@ -27,40 +25,37 @@ interface Place<Item> {
   readonly item: Item
 }
 
+/** Something that a search decides about. */
+interface Candidate<Item> {
+  readonly position: string
+  /** undefined: it was deleted, and its index entry is not collected yet */
+  readonly item: Item | undefined
+}
+
+/** What a search goes through. */
+interface Searched<Item> {
+  /** The next candidates after a position, in an order that does not change. */
+  read(after: string | undefined, limit: number): Promise<{ readonly candidates: readonly Candidate<Item>[]; readonly more: boolean }>
+  /** the question about one of them */
+  questionOf(item: Item): Evaluated
+  /** whether the caller may know of each of them; otherwise, of those alone whose answer is not 404 */
+  readonly isKnown: boolean
+}
+
 /**
- * Finds the operations that the caller may perform on a resource. One that must name something that the search does not name is found if it
+ * Finds the operations that may be performed on a resource. One that must name something that the search does not name is found if it
  * is allowed with some of it.
- * @throws {ApiError} `validation_failed`, `rate_limited`
+ * @param asked the operations behind the last page
+ * @throws {ApiError} `rate_limited`
  */
-export async function findActions(
+export async function searchActions(
   attempt: AskingAttempt,
-  { subject = OWN_TOKEN, resource }: ActionQuestion,
-  { limit, after }: SearchPage,
+  asked: readonly Evaluated[],
+  { limit }: Pick<SearchPage, 'limit'>,
 ): Promise<Found<FoundAction>> {
   const { services, unit, record, turn } = attempt
-  const { caller } = unit
-  const issues = new Issues()
-  const refused = new Set<string>()
-  // Many operations may have the same issue.
-  const refuse: Refuse = (path, message) => {
-    if (!refused.has(path)) issues.refuse(path, message)
-    refused.add(path)
-  }
-  checkSubject(caller, subject, refuse)
-  const { type, properties = {} } = resource
-  const ofType = services.operations.filter((operation) => typeOf(operation) === type)
-  if (ofType.length === 0) refuse('resource.type', `must be one of ${[...new Set(services.operations.map(typeOf))].join(', ')}`)
-  const taken = new Set(ofType.flatMap(furtherNames))
-  for (const name of Object.keys(properties))
-    if (!taken.has(name)) refuse(`resource.properties.${name}`, 'names nothing in an operation on this resource')
-  const asked = ofType.slice(ofType.findIndex(({ id }) => id === after) + 1).map((operation) => {
-    const names = furtherNames(operation)
-    const own = Object.fromEntries(Object.entries(properties).filter(([name]) => names.includes(name)))
-    return readNames(operation, caller, undefined, { id: resource.id, properties: own }, refuse, true)
-  })
-  issues.throwIfAny()
-  await attempt.chargeStated({ questions: asked.length })
-  const records: ItemRecord[] = []
+  await attempt.chargeStated({ questions: asked.reduce((sum, one) => sum + weightOf(attempt, one), 0) })
+  const records: ItemRecord[] = [...(record.evaluations ?? [])]
   record.evaluations = records
   const results = await decideAll(services, unit, asked, records, turn)
   const found = asked.flatMap(({ operation: { id: name }, open }, i) =>
@@ -70,72 +65,124 @@ export async function findActions(
 }
 
 /**
- * Finds the boards that the caller may perform an operation on, oldest first.
- * @throws {ApiError} `validation_failed`, `rate_limited`
+ * Finds the boards that the caller can see and an operation may be performed on, oldest first.
+ * @param one the question; its first parameter is what is searched for
+ * @throws {ApiError} `rate_limited`
  */
-export async function findResources(
+export function searchBoards(attempt: AskingAttempt, one: Evaluated, page: SearchPage): Promise<Found<string>> {
+  const searched: Searched<string> = {
+    async read(after, limit) {
+      const { candidates, more } = await boardCandidates(attempt.unit, after, limit)
+      return { candidates: candidates.map(({ position, item }) => ({ position, item: item?.data.id })), more }
+    },
+    questionOf: (id) => withTarget(one, id),
+    isKnown: false,
+  }
+  return search(attempt, one, searched, page)
+}
+
+/**
+ * Finds the cards of a board that an operation may be performed on, archived ones included, in the order of their ids. A board that the
+ * caller has no access to has none, like one that does not exist.
+ * @throws {ApiError} `rate_limited`
+ */
+export async function searchCards(attempt: AskingAttempt, one: Evaluated, boardId: string, page: SearchPage): Promise<Found<string>> {
+  if (hasScope(attempt.services, one.operation, one.caller) && !(await isSeen(attempt, one, boardId))) return NOTHING
+  const searched: Searched<Card> = {
+    read: (after, limit) => readIndex(attempt, indexes.boardCards(boardId), after, limit),
+    questionOf: ({ id }) => withTarget(one, id),
+    isKnown: true,
+  }
+  const { items, next } = await search(attempt, one, searched, page)
+  return { items: items.map(({ id }) => id), next }
+}
+
+/**
+ * Finds the members who may perform an operation, in the order in which they joined.
+ * @param one the question about the caller, with the scope that is asked about
+ * @throws {ApiError} `rate_limited`
+ */
+export async function searchMembers(attempt: AskingAttempt, one: Evaluated, page: SearchPage): Promise<Found<string>> {
+  const { workspaceId, token } = one.caller
+  const searched: Searched<Membership> = {
+    read: (after, limit) => readIndex(attempt, indexes.members(), after, limit),
+    questionOf: (membership) => ({ ...one, caller: assumedCaller(membership, workspaceId, token!.scopes) }),
+    isKnown: true,
+  }
+  const { items, next } = await search(attempt, one, searched, page)
+  return { items: items.map(({ user_id }) => user_id), next }
+}
+
+const NOTHING = { items: [], next: undefined }
+
+/** Whether the caller has access to a board, whoever is asked about. */
+async function isSeen({ services, unit, record }: AskingAttempt, { operation }: Evaluated, boardId: string): Promise<boolean> {
+  const own: ItemRecord = { operation: operation.id }
+  try {
+    const board = await loadTarget(parentBoard, unit.with({ params: { board_id: boardId } }))
+    requireVisible(services, operation, unit.caller, board, own)
+    return true
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'not_found') throw error
+    own.code = error.code
+    record.evaluations = [...(record.evaluations ?? []), own]
+    return false
+  }
+}
+
+async function readIndex<Item>({ unit }: AskingAttempt, index: Index<Item>, after: string | undefined, limit: number) {
+  const { entries, values } = await unit.tx.range(index, { after, limit })
+  return { candidates: entries.map((position, i) => ({ position, item: values[i] })), more: entries.length >= limit }
+}
+
+function withTarget(one: Evaluated, id: string): Evaluated {
+  const [parameter] = namesInPath(one.operation.path)
+  return { ...one, params: { ...one.params, [parameter!]: id } }
+}
+
+/** @param one a question that has the scope of all that follow */
+async function search<Item>(
   attempt: AskingAttempt,
-  question: ResourceQuestion,
+  one: Evaluated,
+  { read, questionOf, isKnown }: Searched<Item>,
   { limit, after }: SearchPage,
-): Promise<Found<FoundResource>> {
+): Promise<Found<Item>> {
   const { services, unit, record: ofAttempt, turn } = attempt
-  const one = readResourceQuestion(services, unit, question)
+  const before = ofAttempt.evaluations ?? []
   const counted = new Map<string, ItemRecord>()
   const decide = async (asked: readonly Evaluated[]) => {
     const records: ItemRecord[] = []
     const results = await decideAll(services, unit, asked, records, turn)
     for (const record of records) countRecord(counted, record)
-    ofAttempt.evaluations = [...counted.values()]
+    ofAttempt.evaluations = [...before, ...counted.values()]
     return results
   }
-  // If the scope of the token is not enough, no board is read.
-  if (!hasScope(services, one.operation, unit.caller)) {
+  // If the scope is not enough, nothing is read.
+  if (!hasScope(services, one.operation, one.caller)) {
     await decide([one])
-    return { items: [], next: undefined }
+    return NOTHING
   }
-  const [parameter] = namesInPath(one.operation.path)
-  const found: Place<FoundResource>[] = []
-  let examined = 0
+  const found: Place<Item>[] = []
+  let [examined, questions] = [0, 0]
   let last = after
-  let lastVisible: string | undefined
+  let lastKnown: string | undefined
   for (;;) {
-    const { candidates, more } = await boardCandidates(unit, last, Math.max(limit + 1 - found.length, AT_ONCE))
-    const boards = candidates.flatMap(({ position, item }) => (item === undefined ? [] : [{ position, id: item.data.id }]))
-    examined += boards.length
-    await attempt.chargeStated({ questions: examined })
-    const results = await decide(boards.map(({ id }) => ({ ...one, params: { ...one.params, [parameter!]: id } })))
-    for (const [i, { position, id }] of boards.entries()) {
+    const { candidates, more } = await read(last, Math.max(limit + 1 - found.length, AT_ONCE))
+    const places = candidates.flatMap(({ position, item }) => (item === undefined ? [] : [{ position, item, asked: questionOf(item) }]))
+    examined += places.length
+    for (const { asked } of places) questions += weightOf(attempt, asked)
+    await attempt.chargeStated({ questions })
+    const results = await decide(places.map(({ asked }) => asked))
+    for (const [i, { position, item }] of places.entries()) {
       const { decision, context } = results[i]!
-      if (decision) found.push({ position, item: { type: BOARD, id } })
+      if (decision) found.push({ position, item })
       // A page token reveals only what the caller may see.
-      if (decision || context.code !== 'not_found' || context.parameter !== undefined) lastVisible = position
+      if (isKnown || decision || context.code !== 'not_found' || context.parameter !== undefined) lastKnown = position
     }
     if (!more || found.length > limit) return toFound(found, limit)
-    if (examined >= FOR_A_PAGE && lastVisible !== undefined) return { items: found.map(({ item }) => item), next: lastVisible }
+    if (examined >= FOR_A_PAGE && lastKnown !== undefined) return { items: found.map(({ item }) => item), next: lastKnown }
     last = candidates.at(-1)!.position
   }
-}
-
-/**
- * Reads the question that is asked about each board.
- * @throws {ApiError} `validation_failed`
- */
-function readResourceQuestion(
-  { operations }: EvaluationServices,
-  { caller }: OperationRequest,
-  { subject = OWN_TOKEN, action, resource: { type, properties } }: ResourceQuestion,
-): Evaluated {
-  const issues = new Issues()
-  checkSubject(caller, subject, issues.refuse)
-  if (type !== BOARD) issues.refuse('resource.type', 'must be board: list other resources, and ask /access/evaluations about them')
-  const operation = operations.find(({ id }) => id === action.name)
-  if (operation === undefined) issues.refuse('action.name', NO_OPERATION)
-  else if (typeOf(operation) !== BOARD) issues.refuse('action.name', `is no operation on a board, but on a ${typeOf(operation)}`)
-  issues.throwIfAny()
-  const one = readNames(operation!, caller, action.properties, { id: '', properties }, issues.refuse, true)
-  for (const name of unknownMembers(one)) issues.refuse(`action.properties.${name}`, UNKNOWN_MEMBER)
-  issues.throwIfAny()
-  return one
 }
 
 function toFound<Item>(found: readonly Place<Item>[], limit: number): Found<Item> {
@@ -144,10 +191,10 @@ function toFound<Item>(found: readonly Place<Item>[], limit: number): Found<Item
 }
 
 /**
- * Adds the record of a search for resources: those that differ in the resource alone are one, with their number. So few facts make few
+ * Adds the record of a search: those that differ in the resource or the person alone are one, with their number. So few facts make few
  * lines.
  */
-function countRecord(known: Map<string, ItemRecord>, { resource: _one, ...record }: ItemRecord): void {
+function countRecord(known: Map<string, ItemRecord>, { resource: _one, subject: _other, ...record }: ItemRecord): void {
   const key = JSON.stringify(record)
   const same = known.get(key)
   if (same === undefined) known.set(key, { ...record, count: 1 })

@@ -80,7 +80,7 @@ export class Attempt implements Abilities {
     this.mayRecall = mayRecall
     this.position = position
     this.tx = new Transaction(services.store, call.principal.partition, services.random, lease?.id, () => this.turn.take())
-    this.route = services.route(call.method, call.path)
+    this.route = (call.surface.route ?? services.route)(call.method, call.path)
   }
 
   /** Makes findings known to the steps after this one, which returns what this returns. */

@@ -1,5 +1,6 @@
 import type { ServerRequest } from 'srvx'
 import type { Awaitable } from '../model/awaitable.ts'
+import type { ApiError } from '../model/errors.ts'
 import type { Upload } from '../resources/operation.ts'
 import type { CommitLease } from '../store/commit-leases.ts'
 import type { PresentedToken } from './decision-record.ts'
@@ -9,6 +10,7 @@ import { clientAddress, networkOf } from './client-address.ts'
 import { IdempotentWrite } from './idempotency.ts'
 import type { Input } from './input.ts'
 import type { Principal } from './principal.ts'
+import type { Route } from './routes.ts'
 import { Cost } from '../governor/cost.ts'
 import { Quota, type ExchangePart } from '../governor/quotas.ts'
 import { Turn, type Worker } from '../governor/turns.ts'
@@ -29,12 +31,14 @@ export interface CallRequest {
   readonly lent?: Turn | undefined
 }
 
-/** Where calls come from: the API below /v1, the pages of the web app, or an operator who acts as a member. */
+/** Where calls come from: the API below /v1, the decision point, the pages of the web app, or an operator who acts as a member. */
 export interface Surface {
   /** what a decision record has of it; undefined: the API, whose calls the rate limits count */
   readonly name: 'web_app' | 'operator' | 'webhook' | undefined
   /** @throws {ApiError} `unauthorized` */
   identify(services: Services, request: CallRequest): Principal
+  /** finds the row of a call; undefined: by the operations table */
+  readonly route?: (method: string, path: string) => Route | ApiError
   /** the id of the resource that calls are made for, in addition to what they name */
   readonly related?: string
   /** whether the calls count for the audit trail and the metrics */

@@ -96,12 +96,15 @@ export interface ItemRecord extends Pick<
   AttemptRecord,
   'scope' | 'decision' | 'further' | 'hidden' | 'absent' | 'stage' | 'resource' | 'related'
 > {
-  readonly operation: string
+  /** undefined: a question names none that exists */
+  readonly operation?: string
+  /** the other person whom a question is about */
+  subject?: string
   /**
    * what a search has left open: the facts of it are then assumed, and the decision is the first one that allows the operation, if there is
    * one
    */
-  readonly open?: readonly string[]
+  open?: readonly string[]
   /** the number of resources that a search decided alike from the same facts */
   count?: number
   /** the error that the operation answers, or would answer */
@@ -194,8 +197,15 @@ function itemsOf(items: readonly ItemRecord[]): object[] {
     const key = JSON.stringify(stages)
     const as = numbers.get(key)
     if (as === undefined && key !== '{}') numbers.set(key, i)
-    const { open, count, code = null } = item
-    return { ...what(item), code, ...(open && { open }), ...(count !== undefined && { count }), ...(as === undefined ? stages : { as }) }
+    const { subject, open, count, code = null } = item
+    return {
+      ...what(item),
+      ...(subject && { subject_id: subject }),
+      code,
+      ...(open && { open }),
+      ...(count !== undefined && { count }),
+      ...(as === undefined ? stages : { as }),
+    }
   })
 }
 

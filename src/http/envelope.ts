@@ -35,7 +35,7 @@ export function errorBody(requestId: string, { code, message, details }: ApiErro
 }
 
 // Every 401 has exactly this header (spec §5, rule 1; RFC 6750 §3).
-function challenge({ code }: ApiError): Record<string, string> {
+export function challenge({ code }: ApiError): Record<string, string> {
   return code === 'unauthorized' ? { 'www-authenticate': 'Bearer' } : {}
 }
 

@@ -1,7 +1,7 @@
 import { ApiError, notFound } from '../model/errors.ts'
 import type { Scope } from '../model/token.ts'
 import type { EvaluationResult, Question, Semantic } from '../resources/access/schema.ts'
-import type { OperationRequest } from '../resources/operation.ts'
+import type { Operation, OperationRequest } from '../resources/operation.ts'
 import type { Turn } from '../governor/turns.ts'
 import { recordResources, type ItemRecord } from './decision-record.ts'
 import { hasScope, requireAccess, requirePossible, requireScope } from './permission.ts'
@@ -19,7 +19,7 @@ export interface AskingAttempt extends Pick<UsingAttempt, 'unit' | 'record' | 'c
 }
 
 /** The decision that stops the questions after it. */
-const STOPS: Readonly<Record<Semantic, boolean | undefined>> = {
+export const STOPS: Readonly<Record<Semantic, boolean | undefined>> = {
   execute_all: undefined,
   deny_on_first_deny: false,
   permit_on_first_permit: true,
@@ -41,35 +41,66 @@ export async function evaluate(attempt: AskingAttempt, questions: readonly Quest
   return decideAll(services, unit, evaluated, records, turn, STOPS[semantic])
 }
 
+/** A question that names nothing that can be decided, with the error that is its answer. */
+export interface Undecidable {
+  readonly error: ApiError
+  /** undefined: there is no such operation */
+  readonly operation?: Operation | undefined
+}
+
 /**
- * Decides questions that were read.
+ * Decides questions that were read. One about another person is decided twice: what the caller has no access to is answered like
+ * what is absent, whatever that person may do.
  * @param records the record of each decision is added to them
  * @param last the decision that it stops after; undefined: all are decided
  */
 export async function decideAll(
   services: EvaluationServices,
   request: OperationRequest,
-  evaluated: readonly Evaluated[],
+  asked: readonly (Evaluated | Undecidable)[],
   records: ItemRecord[],
   turn: Pick<Turn, 'spent'>,
   last?: boolean,
 ): Promise<EvaluationResult[]> {
-  // Those that the token may not be used for are not read.
   const targets = await prefetchTargets(
     request,
-    evaluated.map((one) => (hasScope(services, one.operation, request.caller) ? one : undefined)),
+    asked.flatMap((one) => targetsOf(services, request, one)),
   )
   const results: EvaluationResult[] = []
-  for (const [i, one] of evaluated.entries()) {
+  for (const [i, one] of asked.entries()) {
     await turn.spent()
-    const own: ItemRecord = { operation: one.operation.id, ...(one.open.length > 0 && { open: one.open }) }
-    recordResources(own, one.params)
-    records.push(own)
-    const result = await decide(services, request, one, targets[i]!, own)
+    const record: ItemRecord = { ...(one.operation !== undefined && { operation: one.operation.id }) }
+    records.push(record)
+    const result =
+      'error' in one
+        ? denied(one.error, record)
+        : await decide(services, request, one, { ofCaller: targets[2 * i]!, ofSubject: targets[2 * i + 1]! }, record)
     results.push(result)
     if (result.decision === last) break
   }
   return results
+}
+
+/** Whether a question is about another person than the one who asks. */
+function isAboutAnother({ caller }: Evaluated, request: OperationRequest): boolean {
+  return caller.userId !== request.caller.userId
+}
+
+/** How many questions one counts as: one about another person is decided for the caller, too. */
+export function weightOf({ unit }: Pick<AskingAttempt, 'unit'>, one: Evaluated): number {
+  return isAboutAnother(one, unit) ? 2 : 1
+}
+
+/** The targets that a question reads: for who asks, if it is about another person, and for who would perform it. */
+function targetsOf(services: EvaluationServices, request: OperationRequest, one: Evaluated | Undecidable) {
+  // What the token may not be used for is not read.
+  if ('error' in one || !hasScope(services, one.operation, one.caller)) return [undefined, undefined]
+  return [isAboutAnother(one, request) ? { ...one, caller: request.caller } : undefined, one]
+}
+
+interface ReadTargets {
+  readonly ofCaller: TargetRecords
+  readonly ofSubject: TargetRecords
 }
 
 /** Decides one question in the order of a request's steps. */
@@ -77,27 +108,63 @@ async function decide(
   services: EvaluationServices,
   request: OperationRequest,
   one: Evaluated,
-  records: TargetRecords,
+  { ofCaller, ofSubject }: ReadTargets,
   record: ItemRecord,
 ): Promise<EvaluationResult> {
-  const { operation, workspaceId } = one
+  const { operation, caller, open, params } = one
+  recordResources(record, params)
+  if (open.length > 0) record.open = open
   try {
-    requireScope(services, operation, request.caller, record)
-    const own = requestOf(one, request)
-    if (records instanceof ApiError) throw records
-    if (workspaceId !== undefined && workspaceId !== request.caller.workspaceId) throw notFound()
-    if (operation.kind === 'single') {
-      const target = operation.target.from(records)
-      if (one.open.length > 0) requirePossible(services, operation, own, target, record)
-      else await requireAccess(services, operation, own, target, record)
-    }
+    if (isAboutAnother(one, request)) record.subject = caller.userId
+    requireScope(services, operation, caller, record)
+    if (isAboutAnother(one, request)) await requireSeen(services, request, one, ofCaller, record)
+    await requireAllowed(services, request, one, ofSubject, record)
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    record.code = error.code
-    return { decision: false, context: deniedContext(error, record) }
+    return denied(error, record)
   }
   const { row = operation.row, reason = EACH_ITEM } = record.decision ?? {}
   return { decision: true, context: { reason, required_scope: requiredScope(record.scope), row } }
+}
+
+/**
+ * Refuses a question about another person if it names something that the caller has no access to.
+ * @throws {ApiError} `not_found`
+ */
+async function requireSeen(
+  services: EvaluationServices,
+  request: OperationRequest,
+  one: Evaluated,
+  records: TargetRecords,
+  record: ItemRecord,
+): Promise<void> {
+  const own: ItemRecord = {}
+  try {
+    await requireAllowed(services, request, { ...one, caller: request.caller }, records, own)
+  } catch (error) {
+    // Another refusal is about what the caller may do, which was not asked.
+    if (error instanceof ApiError && error.code !== 'not_found') return
+    Object.assign(record, own)
+    throw error
+  }
+}
+
+/** @throws {ApiError} what the operation would be refused with, after its scope */
+async function requireAllowed(
+  services: EvaluationServices,
+  request: OperationRequest,
+  one: Evaluated,
+  records: TargetRecords,
+  record: ItemRecord,
+): Promise<void> {
+  const { operation, caller, workspaceId, open } = one
+  const own = requestOf(one, request)
+  if (records instanceof ApiError) throw records
+  if (workspaceId !== undefined && workspaceId !== caller.workspaceId) throw notFound()
+  if (operation.kind !== 'single') return
+  const target = operation.target.from(records)
+  if (open.length > 0) requirePossible(services, operation, own, target, record)
+  else await requireAccess(services, operation, own, target, record)
 }
 
 /** Undefined for a person in the web app, whose answers are not sent: the scope table does not decide about them. */
@@ -106,6 +173,11 @@ function requiredScope(scope: ItemRecord['scope']): Scope {
 }
 
 const EACH_ITEM = 'Each item is decided on its own: those without access are left out.'
+
+function denied(error: ApiError, record: ItemRecord): EvaluationResult {
+  record.code = error.code
+  return { decision: false, context: deniedContext(error, record) }
+}
 
 function deniedContext({ code, message, details }: ApiError, { scope }: ItemRecord): EvaluationResult['context'] {
   const { reason = message, row, granted_scopes, parameter } = (details.members ?? {}) as Partial<EvaluationResult['context']>

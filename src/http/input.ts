@@ -6,7 +6,7 @@ import { limits } from '../model/limits.ts'
 import type { Operation } from '../resources/operation.ts'
 import { Pieces, readBody } from './body.ts'
 import { isListParameter, membersOf, withOwnMembers } from './body-members.ts'
-import { Issues, type ValidationIssue } from '../model/validation.ts'
+import { describeIssue, Issues, type ValidationIssue } from '../model/validation.ts'
 import { readFields, selectableFields, withoutInclude } from './fields.ts'
 import { parseJson } from './json.ts'
 import { checkAnnouncedSize, isUpload } from './upload.ts'
@@ -138,14 +138,9 @@ function validate(schema: z.ZodType, value: unknown, place: ValidationIssue['in'
 export function issuesOf({ issues }: Pick<z.ZodError, 'issues'>, place: ValidationIssue['in']): ValidationIssue[] {
   return issues.flatMap((issue): ValidationIssue[] => {
     const path = issue.path.map(String)
-    if (issue.code !== 'unrecognized_keys') return [{ in: place, path: path.join('.'), message: describe(issue) }]
+    if (issue.code !== 'unrecognized_keys') return [{ in: place, path: path.join('.'), message: describeIssue(issue) }]
     return issue.keys.map((key) => ({ in: place, path: [...path, key].join('.'), message: 'is not a known member' }))
   })
-}
-
-function describe(issue: z.core.$ZodIssue): string {
-  if (issue.code === 'invalid_type' && issue.input === undefined && issue.message.endsWith('undefined')) return 'is missing'
-  return issue.message.replace(/^(Invalid (input|option)|Too (big|small)): /, '')
 }
 
 /** How axios (`include[]`) and PHP (`include[0]`) name each item of a list. */

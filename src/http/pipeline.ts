@@ -16,6 +16,7 @@ import type { Route } from './routes.ts'
 import type { Services } from './services.ts'
 import { StepList } from './step-list.ts'
 import * as steps from './steps.ts'
+import type { AttemptRecord } from './decision-record.ts'
 import { Trail } from './trail.ts'
 
 // A call is answered in attempts: each follows the steps below, and one that conflicts with a concurrent write starts again at its
@@ -193,22 +194,33 @@ function discardUnused(call: Call, { kind }: Answer): Awaitable<void> {
   return kind === 'replayed' || kind === 'dry_run' ? call.discardUpload() : undefined
 }
 
-/** Requests below /v1, with a token. */
-const API: Surface = {
+/** Requests with a token. */
+export const API: Surface = {
   name: undefined,
   isCounted: true,
   identify: (services, { request }) => new TokenPrincipal(request.headers.get('authorization'), services),
 }
 
+/** How requests with a token are found and answered below an address. */
+export interface Form {
+  readonly surface: Surface
+  answer(services: Services, call: Call, answer: Answer, record: AttemptRecord): Awaitable<Response>
+  refuse(call: Call, error: ApiError, record: AttemptRecord): Response
+}
+
+/** Below /v1: `{"data": …}` and `{"error": …}`. */
+const ENVELOPE: Form = { surface: API, answer: render, refuse: renderError }
+
 /**
- * Answers a request below /v1.
+ * Answers a request with a token.
+ * @param form default: below /v1
  * @returns the response; it never throws
  */
-export function handle(services: Services, request: CallRequest): Awaitable<Response> {
-  const call = new Call(services, request, API)
+export function handle(services: Services, request: CallRequest, form = ENVELOPE): Awaitable<Response> {
+  const call = new Call(services, request, form.surface)
   const response = conclude(services, call, {
-    answer: (answered, trail) => andThen(render(services, call, answered, trail.record), (made) => chargeRest(call, made)),
-    refuse: (error, trail) => renderError(call, error, trail.record),
+    answer: (answered, trail) => andThen(form.answer(services, call, answered, trail.record), (made) => chargeRest(call, made)),
+    refuse: (error, trail) => form.refuse(call, error, trail.record),
   })
   return andThen(response, (made) => inTurnOfRefusals(services, call, made))
 }

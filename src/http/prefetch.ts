@@ -1,3 +1,4 @@
+import type { Caller } from '../authz/context.ts'
 import { Decisions } from '../authz/decisions.ts'
 import { andThen, type Awaitable } from '../model/awaitable.ts'
 import { ApiError } from '../model/errors.ts'
@@ -43,6 +44,8 @@ export type TargetRecords = readonly unknown[] | ApiError
 interface Asked {
   readonly operation: Operation
   readonly params: OperationRequest['params']
+  /** who would perform it; undefined: who makes the request */
+  readonly caller?: Caller
 }
 
 /**
@@ -51,8 +54,9 @@ interface Asked {
  * @returns what was read of each, in their order
  */
 export async function prefetchTargets({ tx, caller }: OperationRequest, all: readonly (Asked | undefined)[]): Promise<TargetRecords[]> {
-  const texts = textsOf(caller)
-  const asked = all.map((one) => (one?.operation.kind === 'single' ? readsOf(one.operation.target, one.params, texts) : []))
+  const asked = all.map((one) =>
+    one?.operation.kind === 'single' ? readsOf(one.operation.target, one.params, textsOf(one.caller ?? caller)) : [],
+  )
   const reads = asked.flatMap((target) => (target instanceof ApiError ? [] : target))
   const records = reads.length === 0 ? [] : await tx.prefetch({ records: reads })
   let end = 0

@@ -3,6 +3,7 @@ import type { ServerRequest } from 'srvx'
 /** The addresses below which the service answers, by their first segments. The path of the public URL begins with another one. */
 export const OWN_SEGMENTS: ReadonlySet<string> = new Set([
   'v1',
+  'access',
   'mcp',
   'healthz',
   'readyz',

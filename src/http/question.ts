@@ -14,6 +14,8 @@ const WORKSPACE = 'workspace'
 /** A request that is not made: the parts of an operation's input that its permission depends on. */
 export interface Evaluated {
   readonly operation: Operation
+  /** who would perform it */
+  readonly caller: Caller
   readonly params: Readonly<Record<string, string>>
   /** the members of the body that the decision depends on */
   readonly body: Readonly<Record<string, unknown>>
@@ -30,12 +32,12 @@ export interface Evaluated {
  * @throws {ApiError} `validation_failed`
  */
 export function requestOf(one: Evaluated, request: OperationRequest): OperationRequest {
-  const { operation, params } = one
+  const { operation, caller, params } = one
   const receive = operation.takesUpload ? noUpload : undefined
   const body = bodyOf(one)
   const broken = operation.bodyRule?.(params, body)
   if (broken !== undefined) throw invalidMember(broken.path, broken.message)
-  return request.with({ params, query: {}, body, receive })
+  return request.with({ caller, params, query: {}, body, receive })
 }
 
 /** An upload that is not there: who uploads a file owns it. */
@@ -122,6 +124,7 @@ export function furtherNames(operation: Operation): string[] {
 
 /**
  * Reads what a question names.
+ * @param caller who asks: `me` stands for them
  * @param isOpen whether it may leave out what the operation must name
  */
 export function readNames(
@@ -160,6 +163,7 @@ export function readNames(
   const members = Object.keys(actionProperties ?? {})
   return {
     operation,
+    caller,
     params: withOwnParameter(params, caller.userId),
     body,
     members: members.length === 0 ? undefined : members,

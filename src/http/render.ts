@@ -121,7 +121,7 @@ export function renderError(call: Call, error: ApiError, record: AttemptRecord):
 }
 
 /** The headers of each response to a call: its rate limits, and the end of its token if that is near. */
-function sharedHeaders({ quota }: Call, { tokenExpires }: AttemptRecord): Readonly<Record<string, string>> {
+export function sharedHeaders({ quota }: Call, { tokenExpires }: AttemptRecord): Readonly<Record<string, string>> {
   return tokenExpires === undefined ? quota.headers : Object.assign({}, quota.headers, { 'lanekeeper-token-expires': tokenExpires })
 }
 

@@ -31,8 +31,8 @@ function isBelow(prefix: string, path: string): boolean {
 
 /** What answers the requests that h3 does not route. */
 export interface Unrouted {
-  /** every request below /v1 */
-  readonly api: (event: H3Event, target: RequestTarget) => Awaitable<Response>
+  /** every request below a prefix: of the API, and of the decision point. No public URL has a path that begins so */
+  readonly below: readonly (readonly [prefix: string, answer: (event: H3Event, target: RequestTarget) => Awaitable<Response>])[]
   /** a request for an address that does not exist */
   readonly wrongAddress: (event: H3Event) => Promise<Response>
 }
@@ -55,15 +55,21 @@ export class ApiFirst extends H3 {
 
   override handler(event: H3Event): unknown {
     const sent = targetOf(event)
-    // No public URL has a path that begins so.
-    if (isBelow('/v1', sent.path)) return this.#unrouted.api(event, sent)
+    const answer = this.#answerOf(sent.path)
+    if (answer !== undefined) return answer(event, sent)
     const { url } = event
     const isNormal = sent.path === url.pathname
     const path = this.#site.innerPath(sent.path)
     if (path !== sent.path) {
-      if (isBelow('/v1', path)) return this.#unrouted.api(event, { path, search: sent.search })
+      const inner = this.#answerOf(path)
+      if (inner !== undefined) return inner(event, { path, search: sent.search })
       url.pathname = this.#site.innerPath(url.pathname)
     }
     return isNormal ? super.handler(event) : this.#unrouted.wrongAddress(event)
+  }
+
+  #answerOf(path: string) {
+    for (const [prefix, answer] of this.#unrouted.below) if (isBelow(prefix, path)) return answer
+    return undefined
   }
 }

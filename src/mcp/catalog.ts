@@ -250,6 +250,7 @@ export const withoutTool: Readonly<Record<string, string>> = {
   'attachments.download': 'Bytes of files would fill the context of a model. A client downloads them by HTTP.',
   'access.evaluate_all': 'Its schema repeats the schema of access.evaluate, and would take a tenth of the list.',
   'claims.read': 'find_cards says the same with include=["claim"].',
+  'access.search_subject': 'Portals and gateways ask what others may do. It would take a fiftieth of the list.',
   'access.search_resource': 'An agent works on a board that it knows, and asks about that. It would take a fiftieth of the list.',
   'webhooks.list': WEBHOOKS,
   'webhooks.read': WEBHOOKS,

@@ -1,3 +1,4 @@
+import type { z } from 'zod'
 import { ApiError } from './errors.ts'
 import { limits } from './limits.ts'
 
@@ -21,8 +22,19 @@ export class Issues {
 
   /** @throws {ApiError} `validation_failed` */
   throwIfAny(): void {
-    if (this.#total > 0) throw validationFailed(this.#listed, this.#total)
+    if (this.error !== undefined) throw this.error
   }
+
+  /** `validation_failed` with all of them; undefined: there are none */
+  get error(): ApiError | undefined {
+    return this.#total > 0 ? validationFailed(this.#listed, this.#total) : undefined
+  }
+}
+
+/** What is wrong with a value that does not match a schema. */
+export function describeIssue(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'invalid_type' && issue.input === undefined && issue.message.endsWith('undefined')) return 'is missing'
+  return issue.message.replace(/^(Invalid (input|option)|Too (big|small)): /, '')
 }
 
 /** Adds what is wrong with a member of the body. */

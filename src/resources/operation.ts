@@ -48,7 +48,7 @@ export interface OperationRequest<Query = unknown, Body = unknown> {
   /** stores the bytes of an uploaded file, once for all attempts; undefined if the request has no file */
   readonly receive: (() => Promise<Upload>) | undefined
   /** The same request with another input, as a batch and an evaluation make one for each of their operations. */
-  with(changes: Partial<Pick<OperationRequest, 'params' | 'query' | 'body' | 'clock' | 'receive'>>): OperationRequest
+  with(changes: Partial<Pick<OperationRequest, 'caller' | 'params' | 'query' | 'body' | 'clock' | 'receive'>>): OperationRequest
 }
 
 /** An uploaded file whose bytes are stored. */

@@ -25,6 +25,9 @@ const BOARD = 'Website relaunch'
 /** A board that they can read, but did not create. */
 const OTHER_BOARD = 'Product roadmap'
 const CARD = 'Landing page'
+/** Who may do what the caller may not. */
+const OWNER = 'Olivia Stone'
+const OF_OWNERS: ReadonlySet<string> = new Set(['access.search_subject'])
 const ABSENT = 'brd_00000000000000000000'
 const REQUEST_ID = '4a2f0c1e-8f0b-4a57-9f0e-2f6d4f3b1c55'
 
@@ -63,14 +66,16 @@ class Recorder {
   readonly #app: App
   readonly #token: string
   readonly #readToken: string
+  readonly #ownerToken: string
   readonly #ids: Ids
   readonly #failing: Failing
 
-  private constructor(app: App, failing: Failing, token: string, readToken: string, ids: Ids) {
+  private constructor(app: App, failing: Failing, tokens: { caller: string; read: string; owner: string }, ids: Ids) {
     this.#app = app
     this.#failing = failing
-    this.#token = token
-    this.#readToken = readToken
+    this.#token = tokens.caller
+    this.#readToken = tokens.read
+    this.#ownerToken = tokens.owner
     this.#ids = ids
   }
 
@@ -102,15 +107,20 @@ class Recorder {
     })
     const demo = await seedDemo({ store, clock, random, passwords }, app.fetch, readWorld())
     const { user_id, workspace_id } = demo.tokens.find(({ display_name }) => display_name === CALLER)!
-    const issue = async (scope: string) =>
+    const issue = async (scope: string, userId = user_id) =>
       (
         await transact(store, workspace_id, random, (tx) =>
-          issueToken(tx, { userId: user_id, name: 'Release agent', scopes: [scope] }, { store, clock, random }),
+          issueToken(tx, { userId, name: 'Release agent', scopes: [scope] }, { store, clock, random }),
         )
       ).plaintext
     const boardId = (name: string) => demo.boards.find((found) => found.name === name)!.id
     const other = demo.people.find(({ display_name }) => display_name === 'Nora Lindqvist')!.user_id
-    const recorder = new Recorder(app, failing, await issue('kanban:admin'), await issue('kanban:read'), {
+    const tokens = {
+      caller: await issue('kanban:admin'),
+      read: await issue('kanban:read'),
+      owner: await issue('kanban:read', demo.people.find(({ display_name }) => display_name === OWNER)!.user_id),
+    }
+    const recorder = new Recorder(app, failing, tokens, {
       board_id: boardId(BOARD),
       other_board_id: boardId(OTHER_BOARD),
       user_id: other,
@@ -152,7 +162,8 @@ class Recorder {
       return { params: { card_id: ids['card_id']! }, response: reply.body }
     }
     const body = example.body === undefined ? undefined : (JSON.parse(fill(JSON.stringify(example.body))) as unknown)
-    const reply = await this.#send(method, fill(path) + query, body, requiresClaim ? FIRST_CLAIM : {})
+    const headers = { ...(requiresClaim && FIRST_CLAIM), ...(OF_OWNERS.has(id) && { authorization: `Bearer ${this.#ownerToken}` }) }
+    const reply = await this.#send(method, fill(path) + query, body, headers)
     if (reply.status >= 300) throw new Error(`the example of ${id} failed: ${reply.status} ${JSON.stringify(reply.body)}`)
     const names = namesInPath(path)
     const params = Object.fromEntries(names.map((name) => [name, ids[name]!]))

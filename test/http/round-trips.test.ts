@@ -18,6 +18,7 @@ const expected: Readonly<Record<string, readonly [accesses: number, conflictsWit
   'access.evaluate_all': [2],
   'access.search_action': [2],
   'access.search_resource': [4],
+  'access.search_subject': [3],
   'members.list': [2],
   'notices.list': [2],
   'notices.mark': [2, '', 1],

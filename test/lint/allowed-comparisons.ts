@@ -46,6 +46,14 @@ export const allowedComparisons: Readonly<Record<string, Readonly<Record<string,
     'isActive(caller.membership)':
       'The operator asks what members may do. A former member may do nothing: every request of theirs is answered 401.',
   },
+  'src/http/authzen.ts': {
+    'id === caller.userId': 'The person who asks is named by their own id, and not only as me.',
+    'isActive(membership)': 'A former member may do nothing: a question about them is answered like one about a person who does not exist.',
+  },
+  'src/http/evaluation.ts': {
+    'caller.userId !== request.caller.userId':
+      'A question about another person is decided for the person who asks as well. The policy decides whether they may ask.',
+  },
   'src/http/idempotency.ts': {
     visibility: 'A part of what the fingerprint of a request covers.',
   },

@@ -70,6 +70,15 @@ describe('lanekeeper serve', () => {
     expect(output).toMatch(/"seq":\d+,.*"kind":"card","id":"crd_\w+","action":"updated".*"title":"Sow peas"/)
   })
 
+  test('the questions of the page about the decision point have answers', async () => {
+    const mira = world.tokens.find(({ display_name }: any) => display_name === 'Mira Patel').user_id
+    const board = world.boards.find(({ name }: any) => name === 'Website relaunch').id
+    const output = await shell(`PERSON=${mira} BOARD=${board}\n${blockOf('src/http/decision-point.md', 'point=')}`)
+    expect(output).toMatch(
+      /^\{"decision":true,"context":\{.*"row":"P4"\}\}\{"page":\{"next_token":"","count":3\},"results":\[\{"type":"user"/,
+    )
+  })
+
   test('--json prints the demo data as one line, and each token has the access that it states', async () => {
     expect(service.stdout().trimEnd().split('\n')).toHaveLength(1)
     expect(world.workspaces.map(({ name }: any) => name)).toEqual(['Acme', 'Globex'])

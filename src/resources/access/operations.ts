@@ -6,10 +6,13 @@ import {
   actionSearch,
   foundActions,
   foundResources,
+  foundSubjects,
   listOfActions,
   listOfResources,
+  listOfSubjects,
   pageOf,
   resourceSearch,
+  subjectSearch,
   type Found,
 } from './search-schema.ts'
 
@@ -99,9 +102,27 @@ export const accessOperations = [
       return { data: toPage(list, await request.use(ACCESS).findResources(asked, pageOf(list, page))) }
     },
   }),
+
+  operation({
+    id: 'access.search_subject',
+    method: 'POST',
+    path: '/access/search/subject',
+    isRead: true,
+    summary: 'Lists the members who may perform an operation on a resource, in the order in which they joined.',
+    needs: ['read', 'MemberAccess'],
+    row: 'X3',
+    body: subjectSearch,
+    data: foundSubjects,
+    example: { body: { action: { name: 'boards.delete' }, resource: ABOUT_A_BOARD.resource } },
+    async run(request) {
+      const { page, ...asked } = request.body
+      const list = listOfSubjects(asked.action.name)
+      return { data: toPage(list, await request.use(ACCESS).findSubjects(asked, pageOf(list, page))) }
+    },
+  }),
 ]
 
 /** A page of results, in the shape of AuthZEN. */
-function toPage<Item>(list: string, { items, next }: Found<Item>) {
+export function toPage<Item>(list: string, { items, next }: Found<Item>) {
   return { page: { next_token: next === undefined ? '' : encodeCursor(list, next), count: items.length }, results: [...items] }
 }

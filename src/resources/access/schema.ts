@@ -57,7 +57,7 @@ export const evaluation = documented(question, {
   description: 'May the calling token do this?',
 })
 
-const semantics = ['execute_all', 'deny_on_first_deny', 'permit_on_first_permit'] as const
+export const semantics = ['execute_all', 'deny_on_first_deny', 'permit_on_first_permit'] as const
 
 const QUESTION = ['subject', 'action', 'resource'] as const
 

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { CURSOR, decodeCursor } from '../../listing/pages.ts'
 import { documented, idField } from '../../model/fields.ts'
 import { limits } from '../../model/limits.ts'
+import { scopes } from '../../model/token.ts'
 import { Ability } from '../operation.ts'
 import { action, context, resource, subject, text, type EvaluationResult, type Question, type Semantic } from './schema.ts'
 
@@ -23,6 +24,22 @@ const searched = documented(
   },
 )
 
+const searchedSubject = documented(
+  z.strictObject({
+    type: documented(z.literal('user'), { description: 'The type of the subjects.' }),
+    id: text('Ignored.').optional(),
+    properties: documented(
+      z.strictObject({
+        scope: documented(z.enum(scopes), {
+          description: 'The scope of the token that each of them is assumed to have; by default, `kanban:admin`.',
+        }).optional(),
+      }),
+      { description: 'What is assumed of them.' },
+    ).optional(),
+  }),
+  { description: 'Who is searched for: members of the workspace.' },
+)
+
 /** Which operations may the calling token perform on this resource? */
 export const actionSearch = documented(
   z
@@ -39,6 +56,14 @@ export const resourceSearch = documented(
   { id: 'ResourceSearch', description: 'Which resources may the calling token do this on?' },
 )
 
+/** Which members may perform this operation on this resource? */
+export const subjectSearch = documented(
+  z
+    .strictObject({ subject: searchedSubject.optional(), action, resource, context, page: page.optional() })
+    .superRefine(requireOwnToken((body) => listOfSubjects(body.action.name))),
+  { id: 'SubjectSearch', description: 'Which members may do this?' },
+)
+
 /** The list that a search goes through, which its tokens contain. A token of another one is refused (AuthZEN 1.0 §8.2). */
 export function listOfActions(type: string): string {
   return `access.search_action ${type}`
@@ -47,6 +72,11 @@ export function listOfActions(type: string): string {
 /** The same of a search for resources. */
 export function listOfResources(operation: string): string {
   return `access.search_resource ${operation}`
+}
+
+/** The same of a search for members. */
+export function listOfSubjects(operation: string): string {
+  return `access.search_subject ${operation}`
 }
 
 function requireOwnToken<Body extends { readonly page?: z.output<typeof page> | undefined }>(listOf: (body: Body) => string) {
@@ -93,6 +123,13 @@ const foundResource = documented(
   }),
   { description: 'A resource that the token may do it on.' },
 )
+const foundSubject = documented(
+  z.strictObject({
+    type: documented(z.literal('user'), { description: 'Its type.' }),
+    id: idField('user', 'The id of a member.'),
+  }),
+  { description: 'A member who may do it.' },
+)
 
 /** The operations that were found. */
 export const foundActions = documented(
@@ -115,9 +152,20 @@ export const foundResources = documented(
   { id: 'FoundResources', description: 'Resources. The ones that the user has no access to are left out.' },
 )
 
+/** The members that were found. */
+export const foundSubjects = documented(
+  z.strictObject({
+    page: shownPage,
+    results: documented(z.array(foundSubject), { description: 'The members, in the order in which they joined.', maxItems: max }),
+  }),
+  { id: 'FoundSubjects', description: 'Members. About a resource that you have no access to, there are none.' },
+)
+
 export type ActionQuestion = Pick<z.output<typeof actionSearch>, 'subject' | 'resource'>
 export type ResourceQuestion = Pick<z.output<typeof resourceSearch>, 'subject' | 'action' | 'resource'>
+export type SubjectQuestion = Pick<z.output<typeof subjectSearch>, 'subject' | 'action' | 'resource'>
 export type FoundAction = z.output<typeof foundAction>
+export type FoundSubject = z.output<typeof foundSubject>
 export type FoundResource = z.output<typeof foundResource>
 
 /** Where a search begins, and how many results it returns. */
@@ -153,6 +201,11 @@ export interface Access {
    * @throws {ApiError} `validation_failed`
    */
   findResources(asked: ResourceQuestion, page: SearchPage): Promise<Found<FoundResource>>
+  /**
+   * Finds the members who may do something on a resource.
+   * @throws {ApiError} `validation_failed`
+   */
+  findSubjects(asked: SubjectQuestion, page: SearchPage): Promise<Found<FoundSubject>>
 }
 
 export const ACCESS = new Ability<Access>()

@@ -12,6 +12,7 @@ const OPERATIONS: Readonly<Record<string, string>> = {
   'access.evaluate_all': 'ask for decisions',
   'access.search_action': 'ask what is allowed',
   'access.search_resource': 'ask where something is allowed',
+  'access.search_subject': 'ask who may do something',
   'members.list': 'list the members',
   'boards.list': 'list the boards',
   'boards.create': 'create {board}',

@@ -125,12 +125,13 @@ describe('the documents outside of /v1 for the developers of clients', async () 
         contentType: 'application/json; charset=utf-8',
         base: url ?? 'http://localhost',
         endpoints: {
-          access_evaluation_endpoint: `${base}/v1/access/evaluation`,
-          access_evaluations_endpoint: `${base}/v1/access/evaluations`,
-          search_action_endpoint: `${base}/v1/access/search/action`,
-          search_resource_endpoint: `${base}/v1/access/search/resource`,
+          access_evaluation_endpoint: `${base}/access/v1/evaluation`,
+          access_evaluations_endpoint: `${base}/access/v1/evaluations`,
+          search_subject_endpoint: `${base}/access/v1/search/subject`,
+          search_action_endpoint: `${base}/access/v1/search/action`,
+          search_resource_endpoint: `${base}/access/v1/search/resource`,
         },
-        statuses: [422, 422, 422, 422],
+        statuses: [400, 400, 400, 400, 400],
       })
       await own.stop()
     },
