@@ -48,6 +48,7 @@ function killedByDecisions(engine: Engine): boolean {
 const IMPLIED: Readonly<Record<string, string>> = {
   'D2.board: file.visibility or workspace': 'D2.workspace: a person with access to the home board is a workspace member',
   'X2.update: action read added': 'X2.read: the owner has access to the file',
+  'X3.others: subject Access added': 'X3: every member may',
   'X12.creator: action create added': 'X12: everyone with access to the board may',
   'X12.creator: action read added': 'X12: everyone with access to the board may',
   'X12.role: action create added': 'X12: everyone with access to the board may',

@@ -26,3 +26,13 @@ export function pointBytes({ status, headers, text }: Reply): string {
   const shown = [...headers].filter(([name]) => !/^(date|x-request-id|lanekeeper-request-id|ratelimit)$/.test(name))
   return [String(status), ...shown.map((pair) => pair.join(': ')), text].join('\n')
 }
+
+// The entities of a question.
+
+export const user = (id: string, properties?: object) => ({ type: 'user', id, ...(properties && { properties }) })
+export const to = (name: string, properties?: object) => ({ action: { name, ...(properties && { properties }) } })
+export const on = (id: string, properties?: object, type = 'board') => ({ resource: { type, id, ...(properties && { properties }) } })
+
+/** `ok`, or the code of a denial, with what names something absent. */
+export const codeOf = ({ decision, context }: any): string =>
+  decision ? 'ok' : [context.code, context.parameter].filter(Boolean).join(' ')
