@@ -5,7 +5,8 @@ const CRITICAL: Readonly<Record<string, string>> = {
   'src/policy': 'engine compile rules prove enumerate decision-diff hand-written-cases hand-written-decisions',
   'src/authz': 'facts decisions',
   'src/governor': 'turns quotas cost',
-  'src/http': 'pipeline steps attempt replay permission preconditions principal idempotency evaluation access-questions access-search authzen authzen-form batch',
+  'src/http':
+    'pipeline steps attempt replay permission preconditions principal idempotency evaluation access-questions access-search authzen authzen-form batch',
   'src/resources': 'targets pending-removals removals cascades',
   'src/resources/cards': 'blockers positions',
   'src/resources/changes': 'change-log',
