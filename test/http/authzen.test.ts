@@ -136,10 +136,10 @@ describe('a question', async () => {
   })
 
   test.each<readonly [title: string, path: string, body: unknown]>([
-    ['a list that is none', '/evaluations', { evaluations: 'all' }],
+    ['a text in place of the list', '/evaluations', { evaluations: 'all' }],
     ['101 questions', '/evaluations', { evaluations: Array.from({ length: 101 }, () => ({})) }],
-    ['a semantic that is none', '/evaluations', { evaluations: [{}], options: { evaluations_semantic: 'all' } }],
-    ['a default that is none', '/evaluations', { subject: 'mira', evaluations: [{}] }],
+    ['an unknown semantic', '/evaluations', { evaluations: [{}], options: { evaluations_semantic: 'all' } }],
+    ['a text in place of a default', '/evaluations', { subject: 'mira', evaluations: [{}] }],
     ['a context that is a text', '/evaluation', { ...base, ...to('boards.read'), ...on(board.id), context: 'now' }],
     ['a body that is a list', '/evaluation', []],
     ['resources of a type that cannot be searched', '/search/resource', { ...base, ...to('columns.read'), resource: { type: 'column' } }],
