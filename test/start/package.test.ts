@@ -24,6 +24,7 @@ test('the package contains what runs, its documents and the examples of a deploy
     'README.md',
     'fixtures/common-passwords.txt',
     ...filesBelow('fixtures/deployment').filter((path) => !path.includes('/docker/')),
+    ...filesBelow('fixtures/gateway'),
     'fixtures/openapi-examples.json',
     ...filesBelow('fixtures/webhook-receivers'),
     'fixtures/world.yaml',
