@@ -6,6 +6,7 @@ import { createRunFolder } from '../support/run.ts'
 import { showProgress, toMarkdown, type BenchTable, type Effort } from './report.ts'
 import { folder } from './folder.ts'
 import { pages } from './pages.ts'
+import { processes } from './processes.ts'
 import { redis } from './redis.ts'
 import { requests } from './requests.ts'
 import { scale } from './scale.ts'
@@ -15,7 +16,7 @@ import { watchers } from './watchers.ts'
 import { webhooks } from './webhooks.ts'
 
 /** All tables, in the order of the output. */
-export const tables: readonly BenchTable[] = [requests, folder, redis, scale, start, watchers, webhooks, pages]
+export const tables: readonly BenchTable[] = [requests, folder, redis, processes, scale, start, watchers, webhooks, pages]
 
 const USAGE = `npm run bench -- [options] [tables]
 

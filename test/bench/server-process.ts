@@ -87,6 +87,11 @@ export class ServerProcess {
     pin(this.#child.pid!, '0')
   }
 
+  /** From now on it shares all cores with the others. */
+  useAllCores(): void {
+    pin(this.#child.pid!, `0-${core}`)
+  }
+
   /** @param question `memory`: after a collection of garbage, if the process was started with --expose-gc */
   async usage(question: 'usage' | 'memory' = 'usage'): Promise<Usage> {
     this.#child.send(question)
