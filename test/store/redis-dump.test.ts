@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Change, Value } from '../../src/store/port.ts'
+import { lastRevisionOf } from '../../src/store/redis/last-commits.ts'
 import { openRedisStore, type RedisStore } from '../../src/store/redis/store.ts'
 import { change } from '../support/changes.ts'
 import { runnerOnRedis, sharedRedis } from '../support/redis-driver.ts'
@@ -174,7 +175,10 @@ describe('a dump of Redis', () => {
 
 describe('the scripts of a dump', () => {
   const begin = (id: string) => run((client) => client.lkBeginDump(`${prefix}:{w1}:n`, id, TTL))
-  const read = (id: string, after: string) => run((client) => client.lkDump(`${prefix}:{w1}:n`, id, after, TTL, 2, 1000))
+  const read = async (id: string, after: string) => {
+    const reply = await run((client) => client.lkDump(`${prefix}:{w1}:n`, id, after, TTL, 2, 1000))
+    return Array.isArray(reply) ? [lastRevisionOf(reply[0]), ...reply.slice(1)] : reply
+  }
   const update = (n: number): Promise<string> => {
     const values = Object.fromEntries(['a', 'b', 'c', 'd', 'e'].map((key) => [key, { n }]))
     return store.commit('w1', { ...change({ put: values }), revision: `r${n}` } satisfies Change)

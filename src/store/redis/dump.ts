@@ -8,7 +8,7 @@ const TTL = 60_000
 /** The maximum numbers of keys and bytes of a batch: it takes a few milliseconds in Redis. */
 const [BATCH_KEYS, BATCH_BYTES] = [500, 1024 * 1024]
 
-type Reply = [revision: string, last: string, done: 0 | 1, entries: string[]]
+type Reply = [commits: string, last: string, done: 0 | 1, entries: string[]]
 type Batch = (readonly [key: string, value: Value])[]
 
 /**
@@ -23,15 +23,15 @@ export async function* dumpPartition(pool: Pool, key: string): AsyncGenerator<Ba
   // The consumer may need longer for a batch than Redis keeps the dump.
   const renewal = id === '' ? undefined : setInterval(() => void renew(pool, key, id), TTL / 3).unref()
   try {
-    let firstRevision: string | undefined
+    let firstCommits: string | undefined
     for (let after = '', done: 0 | 1 = 0; done === 0;) {
       const reply = (await pool
         .runRead((client) => client.lkDump(key, id, after, TTL, BATCH_KEYS, BATCH_BYTES))
         .catch(throwUnavailable)) as Reply | null
       if (reply === null) throw new StorageUnavailable('Redis has forgotten the dump: after a failover, or because it was not continued')
-      const [revision, last, isLast, entries] = reply
-      firstRevision ??= revision
-      if (id === '' && revision !== firstRevision) throw new StorageUnavailable('Redis refuses writes, but its records change')
+      const [commits, last, isLast, entries] = reply
+      firstCommits ??= commits
+      if (id === '' && commits !== firstCommits) throw new StorageUnavailable('Redis refuses writes, but its records change')
       if (entries.length > 0) yield toBatch(entries)
       after = last
       done = isLast

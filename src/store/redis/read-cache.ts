@@ -45,9 +45,9 @@ interface KnownIndex {
   view: View | undefined
 }
 
-/** What a range of an index had while the index had a revision. */
+/** What a range of an index has. */
 interface KnownPage {
-  readonly revision: string
+  readonly index: KnownIndex
   readonly entries: readonly string[]
   /** the names of their records in Redis */
   readonly names: readonly string[]
@@ -141,16 +141,18 @@ export class ReadCache {
   noteIndex(base: string, index: string, revision: string | null, view: View | undefined): void {
     const name = `${base}:i:${index}`
     const known = this.#indexes.get(name)
-    if (known === undefined || known.revision !== revision) this.#indexes.set(name, { revision, view })
-    else known.view = view ?? known.view
+    // An index can be empty again and again, so its pages are new then.
+    const isSame = known?.revision === revision && (revision !== null || known.view === view)
+    if (isSame) known.view = view ?? known.view
+    else this.#indexes.set(name, { revision, view })
   }
 
-  /** Remembers the entries of a range. @param revision of its index */
-  notePage(base: string, range: IndexRange, revision: string | null, entries: readonly string[]): void {
-    if (revision === null) return
+  /** Remembers the entries that a range has at the revision of its index, which was remembered right before. */
+  notePage(base: string, range: IndexRange, entries: readonly string[]): void {
     const { fetch } = range
+    const index = this.#indexes.get(`${base}:i:${range.index}`)
     const names = fetch === undefined ? [] : entries.map((entry) => `${base}:r:${fetch}${lastWord(entry)}`)
-    this.#pages.set(nameOf(base, range), { revision, entries, names })
+    if (index !== undefined) this.#pages.set(nameOf(base, range), { index, entries, names })
   }
 
   /**
@@ -173,26 +175,25 @@ export class ReadCache {
     length = 0
     for (const key of expect.records.keys()) add(`${base}:r:${key}`)
     const indexes = new Map<string, string | null | undefined>()
-    /** @returns the revision that the index has or, if that is not known, had */
-    const addIndex = (index: string): string | null | undefined => {
+    /** @returns the index as it is or, if that is not known, was */
+    const addIndex = (index: string): KnownIndex | undefined => {
       const known = this.#indexes.get(`${base}:i:${index}`)
       if (known?.view === undefined || known.view !== view) indexes.set(index, known?.revision)
-      return known?.revision
+      return known
     }
     for (const index of expect.indexes.keys()) addIndex(index)
     const unknown: IndexRange[] = []
     for (const range of ranges) {
-      const revision = addIndex(range.index)
-      if (revision === null && !indexes.has(range.index)) continue
+      const index = addIndex(range.index)
       const page = this.#pages.get(nameOf(base, range))
       // It costs less to read a few entries than to ask again because they have changed.
       const isFew = range.fetch === undefined && range.limit <= FEW_ENTRIES && indexes.has(range.index)
-      if (!isFew && page !== undefined && page.revision === revision) for (const name of page.names) add(name)
+      if (!isFew && page !== undefined && page.index === index) for (const name of page.names) add(name)
       // A script reads entries and records at once.
-      else if (page === undefined && range.fetch !== undefined && revision !== null) return undefined
+      else if (page === undefined && range.fetch !== undefined && index?.revision !== null) return undefined
       else {
         unknown.push(range)
-        indexes.set(range.index, revision)
+        indexes.set(range.index, index?.revision)
       }
     }
     return { names, indexes, ranges: unknown, length, after: view?.revision }
@@ -237,8 +238,8 @@ export class ReadCache {
       if (ahead?.indexes.includes(index) !== true) this.noteIndex(base, index, revision, isOneMoment || isSame ? view : undefined)
     }
     if (!isOneMoment) return this.noteCommits(base, last, after)
-    const asked = [...question.indexes.keys()]
-    for (const [i, range] of question.ranges.entries()) this.notePage(base, range, revisions[asked.indexOf(range.index)]!, pages[i]!)
+    for (const [i, range] of question.ranges.entries())
+      if (ahead?.indexes.includes(range.index) !== true) this.notePage(base, range, pages[i]!)
     return view
   }
 
@@ -272,12 +273,8 @@ export class ReadCache {
     for (const range of ranges) {
       const known = indexAt(range.index)
       if (known === undefined) return undefined
-      if (known.revision === null) {
-        pages.push({ revision: null, entries: [], records: [] })
-        continue
-      }
       const page = this.#pages.get(nameOf(base, range))
-      if (page?.revision !== known.revision) return undefined
+      if (page?.index !== known) return undefined
       const fetched: (Stored | null)[] = []
       for (const name of page.names) {
         const stored = this.#recordIn(view, name)

@@ -112,7 +112,7 @@ export class Reads {
       for (const [i, range] of request.ranges.entries()) {
         const { revision, entries, isCut = false } = snapshot.ranges[i]!
         this.#cache.noteIndex(base, range.index, revision, current())
-        if (!isCut) this.#cache.notePage(base, range, revision, entries)
+        if (!isCut) this.#cache.notePage(base, range, entries)
       }
     return snapshot
   }
