@@ -181,7 +181,7 @@ test.each([
 test('no public URL begins with an address of the service', () => {
   const routes = (service.app.h3 as unknown as { '~routes': readonly { readonly route: string }[] })['~routes']
   const segments = routes.flatMap(({ route }) => route.split('/')[1]!.replace('**', '') || [])
-  expect(new Set(['v1', ...segments])).toEqual(OWN_SEGMENTS)
+  expect(new Set(['v1', 'access', ...segments])).toEqual(OWN_SEGMENTS)
 })
 
 function picture(): FormData {
