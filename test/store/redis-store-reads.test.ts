@@ -308,6 +308,17 @@ describe('a page that was read before', () => {
       expect(await valuesOf()).toEqual([{ n: 10 }, { n: 2 }])
     })
 
+    test('does not answer with what was counted before', async () => {
+      const later = mget(after, 'r11 {"n":9}')
+      replies = { mget: [mget(before, board), later, later, later], zcard: [7, 8], get: [before, after] }
+      answerLate(0)
+      const first = read({ records: ['a:1'], counts: ['k'] })
+      await nextRound()
+      await read({ records: ['a:1'] })
+      answer()
+      expect(await first).toMatchObject({ records: [{ stored: { value: { n: 9 } } }], counts: [8] })
+    })
+
     test('does not keep that a record is absent, which may have been appended since', async () => {
       const request = { ...page, records: ['a:9'] }
       const absent = async () => (await read(request))!.records[0]!.stored

@@ -87,7 +87,8 @@ export class Reads {
     const [[first = null, ...records], pages, counts, revisions, after] = await this.#run(asked)
     const last = isOneCommand ? first : after
     const view = this.#cache.noteAnswers(base, question, { first, records, pages, revisions, last })
-    if (counts.length > 0 && first !== last) return undefined
+    // What was counted is true at this revision only.
+    if (counts.length > 0 && (first !== last || view.commits !== last)) return undefined
     const answer = this.#cache.answer(base, request, view)
     return answer && { ...answer, counts }
   }
