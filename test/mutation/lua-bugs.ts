@@ -21,6 +21,7 @@ export const LUA_BUGS: readonly LuaBug[] = [
   bug('store/redis', "redis.call('SET', marker, '1', 'PX', ttl)", ''),
   bug('store/redis', "if resent then redis.call('SET', marker, '0', 'PX', ttl) end", ''),
   bug('store/redis-read-cache', 'string.sub(ARGV[4] ..', `string.sub(request.revision .. ' {"records":[],"indexes":[]}' ..`),
+  bug('store/redis-commit', "string.match(ARGV[4], '^[^ ]+')", 'request.revision'),
   bug('store/redis-scripts', 'if holder and holder ~= request.lease then return 2 end', ''),
   bug('store/redis store/contract-append', "entries[i] = string.format('%016.0f', last + i)", "entries[i] = string.format('%016.0f', i)"),
   bug('store/redis store/contract.test', 'if not meetsExpectation() then return false end', ''),

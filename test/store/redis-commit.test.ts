@@ -50,6 +50,25 @@ describe('a commit whose reply is missing', () => {
     expect(await read('a')).toBeUndefined()
   })
 
+  test('a commit that is resent after a failover is another state than the one that was lost', async () => {
+    const add = (id: string) => change({ put: { [`a:${id}`]: { id } }, index: { i: { add: [`p ${id}`] } } })
+    const page = readRequest({ ranges: [{ index: 'i', limit: 9, fetch: 'a:' }] })
+    const entries = async (store: Store) => (await store.read('w', page))!.ranges[0]!.entries
+    await direct.commit('w', add('1'))
+    const kept = await Promise.all(
+      (await redis.operator.keys('lk:{w}:*')).map(async (name) => [name, await redis.operator.dumpBuffer(name)] as const),
+    )
+    await direct.commit('w', add('2'))
+    redis.proxy.hold('from')
+    const resent = proxied.commit('w', add('3'))
+    while ((await entries(direct)).length < 3);
+    // The new master does not have the last two commits.
+    await redis.operator.del(...(await redis.operator.keys('lk:{w}:*')))
+    for (const [name, dumped] of kept) await redis.operator.restore(name, 0, dumped)
+    redis.proxy.cut()
+    expect({ outcome: await resent, entries: await entries(direct) }).toEqual({ outcome: 'done', entries: ['p 1', 'p 3'] })
+  })
+
   test('the outcome is unknown when Redis does not answer, and "not done" when the commit was not sent', async () => {
     const interrupted = new CountingStore(proxied)
     interrupted.beforeCommit = async () => {

@@ -33,9 +33,10 @@ export class CommitSender {
   async send(key: string, change: EncodedChange): Promise<'done' | 'conflict'> {
     const deadline = performance.now() + RESEND_FOR
     let sent = false
+    let resent = 0
     for (let attempt = 1; ; attempt++) {
       try {
-        const reply = await this.#attempt(key, change, sent)
+        const reply = await this.#attempt(key, change, sent ? ++resent : 0)
         if (reply !== WAITING) return reply === DONE ? 'done' : 'conflict'
         // The leases of other processes follow each other without a break. The caller takes one too, after several conflicts.
         if (performance.now() > deadline && !sent) return 'conflict'
@@ -65,8 +66,10 @@ export class CommitSender {
     this.#requireReplicas(replicas)
   }
 
-  async #attempt(key: string, { request, line, records }: EncodedChange, sent: boolean): Promise<unknown> {
-    const [ttl, resent] = sent ? ([RESENT_MARKER_TTL, '1'] as const) : ([MARKER_TTL, '0'] as const)
+  /** @param count how often it was resent, with this attempt */
+  async #attempt(key: string, { request, line: first, records }: EncodedChange, count: number): Promise<unknown> {
+    const [ttl, resent] = count > 0 ? ([RESENT_MARKER_TTL, '1'] as const) : ([MARKER_TTL, '0'] as const)
+    const line = count > 0 ? first.replace(/^[^ ]+/, `$&.${count}`) : first
     const replication = this.#replication
     if (replication === undefined) return this.#pool.run((client) => client.lkCommit(key, request, ttl, resent, line, ...records))
     const command = ['eval', COMMIT, 1, key, request, ttl, resent, line, ...records] as const

@@ -107,7 +107,9 @@ return { records, ranges, counts, rest, redis.call('GET', KEYS[1]) }
  * accepted. (A script with the flag allow-oom would do the same, but Redis 6 does not know flags.)
  *
  * The outcome is stored. When a commit is resent, an earlier attempt may still be in a network buffer. It must then
- * have the outcome that was replied to the later attempt, so a conflict is stored for resent commits too.
+ * have the outcome that was replied to the later attempt, so a conflict is stored for resent commits too. The line of a resent commit
+ * begins with another revision, which its indexes get too: if a failover has lost the earlier attempt, and commits before it, the partition
+ * and its indexes are in another state than after that.
  *
  * Arguments after the request: how long the outcome is stored, in milliseconds, "1" for a resent commit, the line of the commit, and the
  * records to put and then those to append, each with its revision. They are not in the request, because Lua decodes JSON much slower
@@ -180,7 +182,7 @@ for _, change in ipairs(request.changes) do
   end
   if #added > 0 or redis.call('EXISTS', name) == 1 then
     revisions[#revisions + 1] = change[1]
-    revisions[#revisions + 1] = request.revision
+    revisions[#revisions + 1] = string.match(ARGV[4], '^[^ ]+')
   else
     redis.call('HDEL', base .. ':v', change[1])
   end
