@@ -153,14 +153,15 @@ export class Transaction implements CommittingTransaction {
 
   /**
    * Begins with what the process remembers of records, instead of a read (see `Store.recall`). The next read, or the commit, finds out whether
-   * it is still true. Until then nothing that was decided may be answered, or have an effect outside of the transaction.
+   * it is still true. Until then nothing that was decided may be answered, or have an effect outside of the transaction. It relies on each of
+   * them as a whole: the members that a read would not rely on are as old as the rest.
    * @param counts are counted by the next read
    * @returns whether the process remembers all of them; otherwise nothing is read
    */
   recall({ records, counts }: { readonly records: readonly Read[]; readonly counts: readonly Index<unknown>[] }): boolean {
     const recalled = this.#store.recall(this.partition, toTemplates(records))
     if (recalled === undefined) return false
-    this.#addRecords(records, { records: recalled })
+    for (const { key, stored } of recalled) if (key !== null) this.#reads.add(key, stored)
     this.#recalled = 'unverified'
     this.#deferredCounts = counts.map(({ name }) => name)
     return true
@@ -359,7 +360,7 @@ export class Transaction implements CommittingTransaction {
   }
 
   /** @returns the values of the records, as this transaction leaves them */
-  #addRecords(reads: readonly Read[], { records }: Pick<Snapshot, 'records'>): unknown[] {
+  #addRecords(reads: readonly Read[], { records }: Snapshot): unknown[] {
     return records.map(({ key, stored }, i) => {
       if (key !== null) this.#reads.add(key, stored, reliedOn(reads[i]!))
       return this.#value(key)

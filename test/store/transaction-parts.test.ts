@@ -6,7 +6,7 @@ import { createMemoryStore } from '../../src/store/memory.ts'
 import type { Store } from '../../src/store/port.ts'
 import { memberOf, partOf } from '../../src/store/reads.ts'
 import { Transaction, TransactionConflict } from '../../src/store/transaction.ts'
-import { change } from '../support/changes.ts'
+import { change, readRequest } from '../support/changes.ts'
 
 interface Board {
   readonly id: string
@@ -60,6 +60,14 @@ describe('a part of a record', () => {
   ])('if %s, the commit is %s', async (_what, outcome, work) => {
     for (const step of work) await step()
     expect(await outcomeOfCommit()).toBe(outcome)
+  })
+
+  test('is in conflict with every change if it was recalled: its other members may be old, too', async () => {
+    const { records } = (await store.read('w1', readRequest({ records: [board] })))!
+    store.recall = () => records
+    await rename('B')
+    tx.recall({ records: [access], counts: [] })
+    expect({ known: tx.known(board)?.name, outcome: await outcomeOfCommit() }).toEqual({ known: 'A', outcome: 'conflict' })
   })
 
   test.each([
