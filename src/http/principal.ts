@@ -85,7 +85,7 @@ export class TokenPrincipal implements Principal {
     if (!equalInConstantTime(token.hash, hash)) throw new ApiError('unauthorized')
     const now = services.clock()
     const state = stateOf(token, now)
-    if (state === 'rotated') logReplacedToken(services, record, token)
+    if (state === 'rotated' && !tx.isUnverified) logReplacedToken(services, record, token)
     if (state === 'expired' && isFromFuture(token, now)) logClock(services, token)
     if (state !== 'active' || !isActive(membership) || !isOf(membership, token)) throw new ApiError('unauthorized')
     const { id, user_id: userId, name } = token

@@ -112,6 +112,13 @@ describe('a token', () => {
     expect(warnings).toEqual(isReplaced ? [[details, 'a replaced token was used']] : [])
     expect({ record, authors, seen: [...seen] }).toEqual({ record: { requestId: 'req_1' }, authors: [], seen: [] })
   })
+
+  test('that was replaced, as the process remembers, is in the log only when that was read', async () => {
+    const tx = Object.assign(finding({ ...active, revoked_at: at(0), replaced_by: 'tok_2' }, member), { isUnverified: true })
+    const principal = new TokenPrincipal(`Bearer ${plaintext}`, services)
+    expect(await errorOf((async () => principal.authenticate(services, tx, record))())).toMatchObject({ code: 'unauthorized' })
+    expect(warnings).toEqual([])
+  })
 })
 
 test.each<[what: string, isTold: boolean, members: object]>([
