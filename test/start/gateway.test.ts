@@ -21,9 +21,13 @@ let service: StartedService
 let drawings: Server
 let gateway: string
 const passed: string[] = []
+/** Who the service is told that it is, and the credential that it gets. */
+const told: unknown[] = []
 const ends: (() => unknown)[] = []
 
 const person = (name: string) => service.world.tokens.find(({ display_name }: any) => display_name === name)
+/** The name that somebody signs in with. */
+const nameOf = (name: string): string => person(name)?.user_id ?? name
 const tokenOf = (name: string, scope: string) =>
   service.world.tokens.find((one: any) => one.display_name === name && one.scopes[0] === `kanban:${scope}`).token
 
@@ -42,8 +46,9 @@ function configurationIn(folder: string, ports: { gateway: number; authorize: nu
 beforeAll(async () => {
   if (!hasProgram(program)) throw missingProgram(program)
   service = await startService()
-  drawings = createServer(({ method, url }, response) => {
+  drawings = createServer(({ method, url, headers }, response) => {
     passed.push(`${method} ${url}`)
+    told.push([headers['x-person'], headers.authorization])
     response.end('a drawing')
   }).listen(0, '127.0.0.1')
   await once(drawings, 'listening')
@@ -56,7 +61,7 @@ beforeAll(async () => {
   const folder = newFolder()
   mkdirSync(folder, { recursive: true })
   const hash = execFileSync('openssl', ['passwd', '-apr1', PASSWORD], { encoding: 'utf8' }).trim()
-  const people = ['Mira Patel', 'Grace Kim'].map((name) => `${person(name).user_id}:${hash}`)
+  const people = ['Mira Patel', 'Grace Kim', 'me'].map((name) => `${nameOf(name)}:${hash}`)
   writeFileSync(join(folder, 'people'), `${people.join('\n')}\n`)
   const ports = { gateway: port, authorize, drawings: (drawings.address() as AddressInfo).port }
   writeFileSync(join(folder, 'configuration'), configurationIn(folder, ports))
@@ -83,7 +88,7 @@ const answers = (url: string): Promise<boolean> =>
 
 const send = async (name: string | null, method: string, path: string, headers: Readonly<Record<string, string>> = {}): Promise<number> => {
   const credential =
-    name === null ? {} : { authorization: `Basic ${Buffer.from(`${person(name).user_id}:${PASSWORD}`).toString('base64')}` }
+    name === null ? {} : { authorization: `Basic ${Buffer.from(`${nameOf(name)}:${PASSWORD}`).toString('base64')}` }
   return (await fetch(gateway + path, { method, headers: { ...credential, ...headers } })).status
 }
 
@@ -95,17 +100,18 @@ test('the gateway passes on what the person may do to the card, and nothing else
   const board = service.world.boards.find(({ name }: any) => name === 'Website relaunch').id
   const { data: cards } = await api(`/boards/${board}/cards`)
   const path = `/drawings/${cards[0].id}`
-  const grace = { 'x-person': person('Mira Patel').user_id }
+  const pretended = { 'x-person': person('Olivia Stone').user_id }
   expect({
     read: await send('Mira Patel', 'GET', path),
-    change: await send('Mira Patel', 'PUT', `${path}?version=2`),
+    change: await send('Mira Patel', 'PUT', `${path}?version=2`, pretended),
     absent: await send('Mira Patel', 'GET', '/drawings/crd_00000000000000000000'),
     noCard: await send('Mira Patel', 'GET', '/drawings/'),
     another: await send('Mira Patel', 'POST', path),
     below: await send('Mira Patel', 'GET', `${path}/%2e%2e/crd_00000000000000000000`),
     nobody: await send(null, 'GET', path),
     stranger: await send('Grace Kim', 'GET', path),
-    pretending: await send('Grace Kim', 'GET', path, grace),
+    pretending: await send('Grace Kim', 'GET', path, pretended),
+    ownerOfToken: await send('me', 'GET', path),
     inside: await send('Mira Patel', 'GET', '/authorize'),
   }).toEqual({
     read: 200,
@@ -117,9 +123,11 @@ test('the gateway passes on what the person may do to the card, and nothing else
     nobody: 401,
     stranger: 403,
     pretending: 403,
+    ownerOfToken: 403,
     inside: 404,
   })
   expect(passed).toEqual([`GET ${path}`, `PUT ${path}?version=2`])
+  expect(told).toEqual(passed.map(() => [person('Mira Patel').user_id, undefined]))
 })
 
 test('the gateway passes nothing on without a decision', async () => {
