@@ -123,6 +123,13 @@ describe('a question', async () => {
     ['about the workspace', { ...base, ...to('boards.create'), ...on(workspaceId, undefined, 'workspace') }, 'ok'],
     ['about another workspace', { ...base, ...to('boards.create'), ...on(stranger.workspaceId, undefined, 'workspace') }, 'not_found'],
     [
+      'with null for what it names too much, and for a scope',
+      { subject: user(mira.id, { scope: null }), ...to('boards.read'), ...on(board.id, { user_id: null }) },
+      'ok',
+    ],
+    ['with null for a name that decides', { ...base, ...to('cards.assign'), ...on(card, { user_id: null }, 'card') }, 'validation_failed'],
+    ['with null for a member of the body', { ...base, ...to('boards.update', { visibility: null }), ...on(board.id) }, 'validation_failed'],
+    [
       'with null for what is optional',
       { ...base, ...to('boards.read'), ...on(board.id), context: null, options: null, evaluations: null },
       'ok',

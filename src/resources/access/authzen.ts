@@ -12,16 +12,20 @@ import type { Found, FoundAction, SearchPage } from './search-schema.ts'
 // The Authorization API 1.0 of OpenID AuthZEN, as the specification has it: its bodies, its addresses, its tolerance. The rows of
 // operations.ts say what is asked and which permission it needs. Members that nobody knows are ignored, and null is the same as a member that is left out.
 
-const properties = z.record(z.string(), z.unknown()).nullish()
-const context = z.record(z.string(), z.unknown()).nullish()
+const record = z.record(z.string(), z.unknown()).nullish()
+/** What an action changes: null is a value of a body. */
+const properties = record.transform((given) => given ?? undefined)
+/** What a subject or a resource states. */
+const names = properties.transform((given) => given && Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null)))
+const context = record
 
-const subject = z.object({ type: z.string(), id: z.string(), properties })
+const subject = z.object({ type: z.string(), id: z.string(), properties: names })
 const action = z.object({ name: z.string(), properties })
-const resource = z.object({ type: z.string(), id: z.string(), properties })
+const resource = z.object({ type: z.string(), id: z.string(), properties: names })
 const question = z.object({ subject, action, resource, context })
 
 /** An entity that is searched for: an id is ignored. */
-const searched = z.object({ type: z.string(), properties })
+const searched = z.object({ type: z.string(), properties: names })
 const page = z.object({ token: z.string().nullish(), limit: z.int().min(0).nullish() }).nullish()
 
 const options = z.object({ evaluations_semantic: z.enum(semantics).nullish() }).nullish()
