@@ -38,6 +38,8 @@ interface Searched<Item> {
   read(after: string | undefined, limit: number): Promise<{ readonly candidates: readonly Candidate<Item>[]; readonly more: boolean }>
   /** the question about one of them */
   questionOf(item: Item): Evaluated
+  /** what is another one in each question: its record does not have it */
+  readonly varies: 'resource' | 'subject'
   /** whether the caller may know of each of them; otherwise, of those alone whose answer is not 404 */
   readonly isKnown: boolean
 }
@@ -76,6 +78,7 @@ export function searchBoards(attempt: AskingAttempt, one: Evaluated, page: Searc
       return { candidates: candidates.map(({ position, item }) => ({ position, item: item?.data.id })), more }
     },
     questionOf: (id) => withTarget(one, id),
+    varies: 'resource',
     isKnown: false,
   }
   return search(attempt, one, searched, page)
@@ -91,6 +94,7 @@ export async function searchCards(attempt: AskingAttempt, one: Evaluated, boardI
   const searched: Searched<Card> = {
     read: (after, limit) => readIndex(attempt, indexes.boardCards(boardId), after, limit),
     questionOf: ({ id }) => withTarget(one, id),
+    varies: 'resource',
     isKnown: true,
   }
   const { items, next } = await search(attempt, one, searched, page)
@@ -107,6 +111,7 @@ export async function searchMembers(attempt: AskingAttempt, one: Evaluated, page
   const searched: Searched<Membership> = {
     read: (after, limit) => readIndex(attempt, indexes.members(), after, limit),
     questionOf: (membership) => ({ ...one, caller: assumedCaller(membership, workspaceId, token!.scopes) }),
+    varies: 'subject',
     isKnown: true,
   }
   const { items, next } = await search(attempt, one, searched, page)
@@ -144,7 +149,7 @@ function withTarget(one: Evaluated, id: string): Evaluated {
 async function search<Item>(
   attempt: AskingAttempt,
   one: Evaluated,
-  { read, questionOf, isKnown }: Searched<Item>,
+  { read, questionOf, varies, isKnown }: Searched<Item>,
   { limit, after }: SearchPage,
 ): Promise<Found<Item>> {
   const { services, unit, record: ofAttempt, turn } = attempt
@@ -153,7 +158,7 @@ async function search<Item>(
   const decide = async (asked: readonly Evaluated[]) => {
     const records: ItemRecord[] = []
     const results = await decideAll(services, unit, asked, records, turn)
-    for (const record of records) countRecord(counted, record)
+    for (const record of records) countRecord(counted, { ...record, [varies]: undefined })
     ofAttempt.evaluations = [...before, ...counted.values()]
     return results
   }
@@ -190,11 +195,8 @@ function toFound<Item>(found: readonly Place<Item>[], limit: number): Found<Item
   return { items: page.map(({ item }) => item), next: found.length > limit ? page.at(-1)!.position : undefined }
 }
 
-/**
- * Adds the record of a search: those that differ in the resource or the person alone are one, with their number. So few facts make few
- * lines.
- */
-function countRecord(known: Map<string, ItemRecord>, { resource: _one, subject: _other, ...record }: ItemRecord): void {
+/** Adds the record of a search: the same ones are one, with their number. So few facts make few lines. */
+function countRecord(known: Map<string, ItemRecord>, record: ItemRecord): void {
   const key = JSON.stringify(record)
   const same = known.get(key)
   if (same === undefined) known.set(key, { ...record, count: 1 })

@@ -158,12 +158,34 @@ describe('a search', () => {
     }
   })
 
+  test('is recorded with the resource, or the person, that all its questions are about', async () => {
+    const recorded = async (path: string, question: object) => {
+      await ask(olivia.read, path, question)
+      const found = service.records.at(-1)!.evaluations!.filter(({ operation }) => operation === 'boards.update')
+      return [...new Set(found.map(({ resource = null, subject = null }) => `${resource} ${subject}`))]
+    }
+    const ofSubjects = await recorded('/search/subject', { subject: { type: 'user' }, ...to('boards.update'), ...on(board.id) })
+    const ofBoards = await recorded('/search/resource', { subject: user(ben.id), ...to('boards.update'), resource: { type: 'board' } })
+    expect({ ofSubjects, ofBoards }).toEqual({ ofSubjects: [`${board.id} null`], ofBoards: [`null ${ben.id}`] })
+  })
+
+  test('takes null for what it leaves open', async () => {
+    const card = await board.card(await board.column())
+    const names = async (properties: object | null | undefined) => {
+      const resource = { type: 'card', id: card, properties }
+      return (await ask(olivia.read, '/search/subject', { subject: { type: 'user' }, ...to('cards.assign'), resource })).body.results
+    }
+    const open = await names(undefined)
+    expect(open).not.toEqual([])
+    expect([await names(null), await names({ user_id: null })]).toEqual([open, open])
+  })
+
   test('refuses a token of another question', async () => {
     const search = { subject: { type: 'user' }, ...to('boards.read'), ...on(board.id), page: { limit: 1 } }
     const { next_token: token } = (await ask(olivia.read, '/search/subject', search)).body.page
     const next = async (changes: object) => (await ask(olivia.read, '/search/subject', { ...search, page: { token }, ...changes })).status
-    expect(await Promise.all([next({}), next({ context: { time: 'later' } }), next(to('boards.update')), next(on(hidden.id))])).toEqual([
-      200, 200, 400, 400,
-    ])
+    const same = [{}, { context: { time: 'later' } }, { subject: { type: 'user', properties: null } }]
+    const others = [to('boards.update'), on(hidden.id), to('boards.read', { name: null })]
+    expect(await Promise.all([...same, ...others].map(next))).toEqual([200, 200, 200, 400, 400, 400])
   })
 })
