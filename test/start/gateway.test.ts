@@ -87,8 +87,7 @@ const answers = (url: string): Promise<boolean> =>
   )
 
 const send = async (name: string | null, method: string, path: string, headers: Readonly<Record<string, string>> = {}): Promise<number> => {
-  const credential =
-    name === null ? {} : { authorization: `Basic ${Buffer.from(`${nameOf(name)}:${PASSWORD}`).toString('base64')}` }
+  const credential = name === null ? {} : { authorization: `Basic ${Buffer.from(`${nameOf(name)}:${PASSWORD}`).toString('base64')}` }
   return (await fetch(gateway + path, { method, headers: { ...credential, ...headers } })).status
 }
 
