@@ -452,7 +452,9 @@ describe.each(drivers)('a fact that changes, on $name', async (driver) => {
         }
         expect(outcomes).toEqual([...outcomes.slice(0, -1).map(() => after), 'ok'])
         const isCommitted = row.method !== 'GET' && !writesNothing.includes(from)
-        const reads = isKnown || !row.path.includes('{') ? 1 : 2
+        // A write on Redis may begin with what the process remembers. Then its commit is the only access.
+        const mayRecall = isCommitted && setup.service.store.isRemote
+        const reads = mayRecall ? 0 : isKnown || !row.path.includes('{') ? 1 : 2
         expect(outcomes.length - 1).toBeGreaterThanOrEqual(reads + Number(isCommitted))
       }
     },
