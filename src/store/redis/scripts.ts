@@ -153,6 +153,7 @@ for _, append in ipairs(request.append or {}) do
   request.changes[#request.changes + 1] = { index, entries, {} }
 end
 ${SAVE}
+local revision = string.match(ARGV[4], '^[^ ]+')
 local commits = string.sub(ARGV[4] .. '\\n' .. (redis.call('GET', KEYS[1]) or ''), 1, ${COMMITS_LENGTH})
 local sets, keys, revisions = { KEYS[1], commits }, {}, {}
 for i, key in ipairs(request.put) do
@@ -182,7 +183,7 @@ for _, change in ipairs(request.changes) do
   end
   if #added > 0 or redis.call('EXISTS', name) == 1 then
     revisions[#revisions + 1] = change[1]
-    revisions[#revisions + 1] = string.match(ARGV[4], '^[^ ]+')
+    revisions[#revisions + 1] = revision
   else
     redis.call('HDEL', base .. ':v', change[1])
   end
