@@ -96,8 +96,11 @@ export class ReadCache {
 
   /** Forgets what may have changed. Values stay: they may be found unchanged. */
   forget(base: string, { records, indexes }: Changed): void {
-    for (const key of records) Object.assign(this.#records.peek(`${base}:r:${key}`) ?? {}, { view: undefined })
-    for (const index of indexes) Object.assign(this.#indexes.peek(`${base}:i:${index}`) ?? {}, { view: undefined })
+    for (const known of [
+      ...records.map((key) => this.#records.peek(`${base}:r:${key}`)),
+      ...indexes.map((index) => this.#indexes.peek(`${base}:i:${index}`)),
+    ])
+      if (known !== undefined) known.view = undefined
   }
 
   /**
@@ -163,16 +166,15 @@ export class ReadCache {
     const keys = this.#guessKeys(base, records)
     if (keys === undefined) return undefined
     const view = this.#views.get(base)
-    const names: string[] = []
+    // A few records cost no more than the question whether they have changed.
+    const isAsked = (name: string): boolean => ranges.length === 0 || this.#recordIn(view, name) === undefined
+    const names = keys.flatMap((key) => (key === null ? [] : `${base}:r:${key}`)).filter(isAsked)
     let length = 0
     const add = (name: string): void => {
-      // A few records cost no more than the question whether they have changed.
-      if (ranges.length > 0 && this.#recordIn(view, name) !== undefined) return
+      if (!isAsked(name)) return
       names.push(name)
       length += this.#records.peek(name)?.length ?? UNKNOWN_LENGTH
     }
-    for (const key of keys) if (key !== null) add(`${base}:r:${key}`)
-    length = 0
     for (const key of expect.records.keys()) add(`${base}:r:${key}`)
     const indexes = new Map<string, string | null | undefined>()
     /** @returns the index as it is or, if that is not known, was */
