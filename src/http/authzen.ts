@@ -29,6 +29,7 @@ const TOKEN = 'token'
 const ASKS_ABOUT_OTHERS = 'access.search_subject'
 
 type AskedSubject = AskedQuestion['subject']
+type NamedResource = Pick<AskedQuestion['resource'], 'id' | 'properties'>
 /** Another person whom a question is about, before it is known who that is. */
 interface Other {
   readonly userId: string
@@ -201,7 +202,7 @@ function readScopes(properties: AskedSubject['properties']): readonly string[] |
 }
 
 function readQuestion(attempt: AskingAttempt, caller: Caller, { action, resource }: AskedQuestion): Evaluated | Undecidable {
-  const { services, unit } = attempt
+  const { services } = attempt
   const operation = services.operations.find(({ id }) => id === action.name)
   if (operation === undefined) return { error: notFound('action') }
   const type = typeOf(operation)
@@ -209,11 +210,8 @@ function readQuestion(attempt: AskingAttempt, caller: Caller, { action, resource
     const isType = services.operations.some((one) => typeOf(one) === resource.type)
     return { operation, error: isType ? invalidMember('resource.type', `must be ${type} for ${operation.id}`) : notFound() }
   }
-  const issues = new Issues()
-  const { id } = resource
-  const own = { id, properties: propertiesOf(operation, resource.properties ?? {}) }
-  const one = readNames(operation, unit.caller, changedBy(attempt, operation, action), own, issues.refuse)
-  return issues.error === undefined ? { ...one, caller } : { operation, error: issues.error }
+  const one = readAbout(attempt, caller, operation, action, resource)
+  return one instanceof ApiError ? { operation, error: one } : one
 }
 
 /** Reads what is asked about each result of a search. What it must name, and does not, is open. Undefined: nothing can be asked so. */
@@ -222,12 +220,25 @@ function readOpen(
   caller: Caller,
   operation: Operation,
   action: AskedQuestion['action'] | undefined,
-  { id, properties }: Pick<AskedQuestion['resource'], 'id' | 'properties'>,
+  resource: NamedResource,
 ): Evaluated | undefined {
+  const one = readAbout(attempt, caller, operation, action, resource, true)
+  return one instanceof ApiError ? undefined : one
+}
+
+/** @param isOpen whether it may leave out what the operation must name */
+function readAbout(
+  attempt: AskingAttempt,
+  caller: Caller,
+  operation: Operation,
+  action: AskedQuestion['action'] | undefined,
+  { id, properties = {} }: NamedResource,
+  isOpen?: boolean,
+): Evaluated | ApiError {
   const issues = new Issues()
-  const own = { id, properties: propertiesOf(operation, properties ?? {}) }
-  const one = readNames(operation, attempt.unit.caller, changedBy(attempt, operation, action), own, issues.refuse, true)
-  return issues.error === undefined ? { ...one, caller } : undefined
+  const own = { id, properties: propertiesOf(operation, properties) }
+  const one = readNames(operation, attempt.unit.caller, changedBy(attempt, operation, action), own, issues.refuse, isOpen)
+  return issues.error ?? { ...one, caller }
 }
 
 /** Those properties of an action that are members of its body, or fields that the policy knows: for others, there is nothing to decide. */
