@@ -47,6 +47,7 @@ export function createSurfaces(options: SurfaceOptions): H3 {
       // Some clients end each path with a slash. It is dropped here, so that whatever follows sees one path.
       const end = path.endsWith('/') ? -1 : path.length
       const asked = { request, requestId: randomUUID(), method: request.method, path: path.slice(prefix.length, end) }
+      // The specification of the decision point has no parameters of queries, and what nobody knows is ignored there.
       return andThen(handle(services(), { ...asked, search: form === undefined ? search : '' }, form), (response) =>
         compression.apply(request, response),
       )

@@ -10,7 +10,8 @@ import { semantics, type EvaluationResult, type Semantic } from './schema.ts'
 import type { Found, FoundAction, SearchPage } from './search-schema.ts'
 
 // The Authorization API 1.0 of OpenID AuthZEN, as the specification has it: its bodies, its addresses, its tolerance. The rows of
-// operations.ts say what is asked and which permission it needs. Members that nobody knows are ignored, and null is the same as a member that is left out.
+// operations.ts say what is asked and which permission it needs. Members that nobody knows are ignored, and null is the same as a member
+// that is left out.
 
 const record = z.record(z.string(), z.unknown()).nullish()
 /** What an action changes: null is a value of a body. */
