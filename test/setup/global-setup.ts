@@ -42,12 +42,13 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const onlyRedis = found['shared Redis'].filter((path) => found['redis-server'].includes(path))
   const needs = { ...found, 'shared Redis': onRedis ? found['shared Redis'] : onlyRedis }
   const { redis, browser } = await installNeeds(needs)
+  if (redis !== undefined) console.log(`setup: the Redis of this run is ${redis}`)
   if (needs.build.length === 0) buildForBrowsers()
   project.provide('buildError', needs.build.length > 0 ? build() : undefined)
   project.provide('browser', browser)
   project.provide(
     'redisUrl',
-    redis && needs['shared Redis'].length > 0 ? (await startRedis(['--databases', String(DATABASES)])).url : undefined,
+    redis !== undefined && needs['shared Redis'].length > 0 ? (await startRedis(['--databases', String(DATABASES)])).url : undefined,
   )
   return async () => {
     reaper.stdin!.end()

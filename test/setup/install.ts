@@ -1,9 +1,9 @@
 import {
   canInstall,
   findBrowser,
+  findRedis,
   hasFastBrowser,
   hasProgram,
-  hasRedis,
   install,
   installLine,
   type BrowserLocation,
@@ -11,7 +11,7 @@ import {
 } from '../support/programs.ts'
 import type { Needs } from './needs.ts'
 
-const thisMachine = { hasProgram, hasRedis, hasFastBrowser, findBrowser, canInstall, install }
+const thisMachine = { hasProgram, findRedis, hasFastBrowser, findBrowser, canInstall, install }
 /** What a machine has, and how programs are installed on it. */
 export type Machine = typeof thisMachine
 
@@ -23,8 +23,8 @@ type Prepared = Extract<Program, 'redis-server' | 'chromium-headless-shell' | Pr
 
 /** What was found or installed. */
 export interface Installed {
-  /** whether redis-server is there; false when no suite needs it */
-  readonly redis: boolean
+  /** which Redis is there, as it says itself; undefined when there is none, or no suite needs it */
+  readonly redis: string | undefined
   /** undefined when there is no browser, or no suite needs one */
   readonly browser: BrowserLocation | undefined
   /** the programs that suites need and that could not be installed */
@@ -59,14 +59,14 @@ export async function installNeeds(
       print(`setup: apt-get could not install ${program}.`)
     }
   }
-  provide('redis-server', machine.hasRedis)
+  provide('redis-server', () => machine.findRedis() !== undefined)
   provide('chromium-headless-shell', machine.hasFastBrowser)
   for (const proxy of PROXIES) provide(proxy, () => machine.hasProgram(proxy))
 
-  const redis = users['redis-server'].length > 0 && machine.hasRedis()
+  const redis = users['redis-server'].length > 0 ? machine.findRedis() : undefined
   const browser = needs.chromium.length > 0 ? await machine.findBrowser() : undefined
   const found: Readonly<Record<Prepared, boolean>> = {
-    'redis-server': redis,
+    'redis-server': redis !== undefined,
     'chromium-headless-shell': browser !== undefined,
     nginx: machine.hasProgram('nginx'),
     caddy: machine.hasProgram('caddy'),

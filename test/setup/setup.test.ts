@@ -1,7 +1,10 @@
-import { describe, expect, test } from 'vitest'
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { filesBelow, readText } from '../lint/syntax.ts'
 import { checkDriverSelection, driversOf } from '../support/driver-selection.ts'
-import { installLine, missingProgram } from '../support/programs.ts'
+import { findRedis, installLine, missingProgram, redisProgram } from '../support/programs.ts'
 import { installNeeds, type Machine } from './install.ts'
 import { findNeeds, type Need, type Needs } from './needs.ts'
 import { COMPATIBILITY, suitesOfTiers } from './tiers.ts'
@@ -76,6 +79,7 @@ describe('missing programs', () => {
     proxies: ['d.test.ts'],
   }
   const none: Needs = { build: ['a.test.ts'], 'redis-server': [], 'shared Redis': [], chromium: [], proxies: [] }
+  const redis = 'Redis server v=7.0.15'
   const browser = { channel: 'chrome' }
   const all = ['redis-server', 'chromium-headless-shell', 'nginx', 'caddy'] as const
   const proxies = ['nginx', 'caddy'] as const
@@ -90,13 +94,13 @@ describe('missing programs', () => {
       lines: unknown[],
     ]
   >([
-    ['when no suite needs a program, nothing is printed', none, {}, { redis: false, browser: undefined, missing: [] }, []],
-    ['when the programs are there, nothing is printed', some, { programs: all }, { redis: true, browser, missing: [] }, []],
+    ['when no suite needs a program, nothing is printed', none, {}, { redis: undefined, browser: undefined, missing: [] }, []],
+    ['when the programs are there, nothing is printed', some, { programs: all }, { redis, browser, missing: [] }, []],
     [
       'as root on Debian they are installed, with one line that says why',
       some,
       {},
-      { redis: true, browser, missing: [] },
+      { redis, browser, missing: [] },
       [
         'setup: redis-server is missing; needed by a.test.ts and 1 more. Installing the Debian package redis-server.',
         'setup: chromium-headless-shell is missing; needed by c.test.ts. Installing the Debian package chromium-headless-shell.',
@@ -108,28 +112,28 @@ describe('missing programs', () => {
       'elsewhere one line says how to install each',
       some,
       { root: false },
-      { redis: false, browser: undefined, missing: all },
+      { redis: undefined, browser: undefined, missing: all },
       all.map((program) => line(`Tests that use it fail. Install it:  ${installLine(program)}`)),
     ],
     [
       'a failed installation stops nothing',
       some,
       { aptWorks: false, programs: ['redis-server', ...proxies] },
-      { redis: true, browser: undefined, missing: ['chromium-headless-shell'] },
+      { redis, browser: undefined, missing: ['chromium-headless-shell'] },
       [line('Installing'), line('apt-get could not install chromium-headless-shell'), line(installLine('chromium-headless-shell'))],
     ],
     [
       'the whole browser will do where the headless shell cannot be installed',
       some,
       { aptWorks: false, programs: ['redis-server', 'chrome', ...proxies] },
-      { redis: true, browser, missing: [] },
+      { redis, browser, missing: [] },
       [line('Installing'), line('apt-get could not install chromium-headless-shell')],
     ],
     [
       'the whole browser will do elsewhere',
       some,
       { root: false, programs: ['redis-server', 'chrome', ...proxies] },
-      { redis: true, browser, missing: [] },
+      { redis, browser, missing: [] },
       [],
     ],
   ])('%s', async (_what, needed, { root = true, aptWorks = true, programs = [] }, found, expected) => {
@@ -137,7 +141,7 @@ describe('missing programs', () => {
     const lines: string[] = []
     const machine: Machine = {
       hasProgram: (program) => present.has(program),
-      hasRedis: () => present.has('redis-server'),
+      findRedis: () => (present.has('redis-server') ? redis : undefined),
       hasFastBrowser: () => present.has('chromium-headless-shell'),
       findBrowser: async () => (present.has('chromium-headless-shell') || present.has('chrome') ? browser : undefined),
       canInstall: () => root,
@@ -151,6 +155,22 @@ describe('missing programs', () => {
 
   test('the error of a test that needs one contains the line that installs it', () => {
     expect(missingProgram('redis-server').message).toContain(installLine('redis-server'))
+  })
+})
+
+describe('REDIS_SERVER_PATH', () => {
+  afterEach(() => void vi.unstubAllEnvs())
+
+  test('chooses the Redis of the suites', () => {
+    const program = join(mkdtempSync(join(tmpdir(), 'lanekeeper-')), 'valkey')
+    writeFileSync(program, '#!/bin/sh\necho Valkey server v=8.1.1 sha=00000000:0 malloc=libc bits=64\n', { mode: 0o755 })
+    vi.stubEnv('REDIS_SERVER_PATH', program)
+    expect([redisProgram(), findRedis()]).toEqual([program, 'Valkey server v=8.1.1'])
+  })
+
+  test('is refused if it names no program', () => {
+    vi.stubEnv('REDIS_SERVER_PATH', '/none')
+    expect(findRedis).toThrow('REDIS_SERVER_PATH: /none cannot be run')
   })
 })
 

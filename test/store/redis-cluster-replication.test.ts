@@ -5,20 +5,16 @@ import { slotOf } from '../../src/store/redis/slots.ts'
 import { openRedisStore } from '../../src/store/redis/store.ts'
 import { change } from '../support/changes.ts'
 import { quiet } from '../support/log.ts'
-import { freePort } from '../support/ports.ts'
-import { startRedis } from '../support/redis.ts'
 import { untilAcknowledged } from '../support/replication.ts'
-import { startCluster } from '../support/redis-cluster.ts'
+import { startCluster, startNode } from '../support/redis-cluster.ts'
 
 test('in a cluster, a write waits for replicas of the node that has its keys', async () => {
   const cluster = await startCluster()
   const [master] = cluster.nodes
-  const options = ['--cluster-enabled', 'yes', '--cluster-node-timeout', '2000']
-  const replica = await startRedis(options, async () => ['--cluster-port', String(await freePort())])
+  const replica = await startNode()
   const operators = [master!, replica].map(({ port }) => new Redis(port, '127.0.0.1'))
   await operators[0]!.config('SET', 'repl-diskless-sync-delay', '0')
-  const [, busPort] = (await operators[0]!.config('GET', 'cluster-port')) as string[]
-  await operators[1]!.call('CLUSTER', 'MEET', '127.0.0.1', master!.port, busPort!)
+  await operators[1]!.call('CLUSTER', 'MEET', '127.0.0.1', master!.port)
   const masterId = String(await operators[0]!.cluster('MYID'))
   const replicate = () => operators[1]!.call('CLUSTER', 'REPLICATE', masterId).catch(() => undefined)
   while ((await replicate()) === undefined);

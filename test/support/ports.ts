@@ -15,6 +15,17 @@ export async function freePort(): Promise<number> {
   }
 }
 
+/** The port of the bus of a cluster's node, without a setting, which Redis 6 does not have: so much above the port of its clients. */
+const BUS = 10_000
+
+/** A free port of a cluster's node. The port of its bus is free too. */
+export async function freePortOfNode(): Promise<number> {
+  for (;;) {
+    const port = randomInt(FIRST_PORT, LAST_PORT - BUS)
+    if ((await isFree(port)) && (await isFree(port + BUS))) return port
+  }
+}
+
 function isFree(port: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const server = createServer()

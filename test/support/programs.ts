@@ -42,14 +42,28 @@ export function install(program: Program): void {
     execFileSync('apt-get', [...options, ...args], { stdio: ['ignore', 'ignore', 'inherit'], env })
 }
 
-/** Whether `redis-server` is on the PATH. */
-export function hasRedis(): boolean {
+/** The program that suites start as Redis: REDIS_SERVER_PATH, or `redis-server` on the PATH. */
+export function redisProgram(): string {
+  return chosenRedis() ?? 'redis-server'
+}
+
+/**
+ * Which Redis suites start, such as "Redis server v=7.0.15" or "Valkey server v=8.1.1"; undefined when there is none.
+ * @throws {Error} when REDIS_SERVER_PATH does not name a program
+ */
+export function findRedis(): string | undefined {
   try {
-    execFileSync('redis-server', ['--version'], { stdio: 'ignore' })
-    return true
+    const version = execFileSync(redisProgram(), ['--version'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+    return /^.* v=\S+/.exec(version)?.[0]
   } catch {
-    return false
+    if (chosenRedis() !== undefined) throw new Error(`REDIS_SERVER_PATH: ${chosenRedis()} cannot be run`)
+    return undefined
   }
+}
+
+function chosenRedis(): string | undefined {
+  const path = process.env['REDIS_SERVER_PATH'] ?? ''
+  return path === '' ? undefined : path
 }
 
 /** Whether a program is on the PATH, or where Debian has programs of the administrator. */

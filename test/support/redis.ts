@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from './ports.ts'
-import { missingProgram } from './programs.ts'
+import { missingProgram, redisProgram } from './programs.ts'
 import { ownProcess } from './run.ts'
 
 const MAX_ATTEMPTS = 5
@@ -22,15 +22,20 @@ export interface RedisServer {
   stop(): Promise<void>
 }
 
-/** Starts a redis-server. @param attemptOptions further options, created for each attempt @throws {Error} when it is not installed */
+/**
+ * Starts a redis-server.
+ * @param attemptOptions further options, created for each attempt
+ * @throws {Error} when it is not installed
+ */
 export async function startRedis(
   options: readonly string[] = [],
   attemptOptions: () => Promise<readonly string[]> = async () => [],
+  findPort = freePort,
 ): Promise<RedisServer> {
   const folder = await mkdtemp(join(tmpdir(), 'lanekeeper-redis-'))
   for (let attempt = 1; ; attempt++) {
     try {
-      return await launch([...options, ...(await attemptOptions())], await freePort(), folder)
+      return await launch([...options, ...(await attemptOptions())], await findPort(), folder)
     } catch (error) {
       // Another process may have taken the port in the meantime.
       if (attempt === MAX_ATTEMPTS || (error as NodeJS.ErrnoException).code === 'ENOENT') throw error
@@ -62,7 +67,7 @@ async function launch(options: readonly string[], port: number, folder: string):
 
 /** Starts redis-server with its working directory in the folder of the run. */
 export function spawnRedis(args: readonly string[], folder: string): ChildProcess {
-  return ownProcess(spawn('redis-server', args, { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] }))
+  return ownProcess(spawn(redisProgram(), args, { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] }))
 }
 
 /** Waits until a redis-server has printed a text. @throws {Error} when it ends before, or is not installed */
