@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDerivations } from '../../src/resources/derived.ts'
 import { openStorage } from '../../src/store/open.ts'
 import { BadRedisUrl } from '../../src/store/redis/client.ts'
+import { change, readRequest } from '../support/changes.ts'
 import { captureLog, quiet } from '../support/log.ts'
 import { startRedis, type RedisServer } from '../support/redis.ts'
 
@@ -18,6 +19,7 @@ describe('a password in the address of a Redis', () => {
     const client = new Redis({ port: server.port, host: '127.0.0.1', password: PASSWORD })
     await client.call('ACL', 'SETUSER', 'lane', 'on', `>${PASSWORD}`, '~*', '+@all')
     await client.call('ACL', 'SETUSER', 'narrow', 'on', `>${PASSWORD}`, '~lk:*', '+@all', '-@admin', '-info')
+    await client.call('ACL', 'SETUSER', 'silent', 'on', `>${PASSWORD}`, '~lk:*', '+@all', '-publish', '-subscribe')
     client.disconnect()
   })
   afterAll(() => server.stop())
@@ -28,6 +30,17 @@ describe('a password in the address of a Redis', () => {
     await storage.store.ready()
     await storage.close()
     expect(captured.lines).toEqual([])
+  })
+
+  test('a user who may neither publish nor subscribe commits what others wait for', async () => {
+    const { store, close } = await openStorage(address(server, PASSWORD, 'silent'), { log: quiet, derived: createDerivations() })
+    const end = store.watch('w1', 'log', () => undefined)
+    const append = { log: { fetch: 'log:', values: [{ n: 1 }] } }
+    expect(await store.commit('w1', change({ append }))).toBe('done')
+    const { records } = (await store.read('w1', readRequest({ ranges: [{ index: 'log', limit: 9, fetch: 'log:' }] })))!.ranges[0]!
+    expect(records.map((stored) => stored?.value)).toEqual([{ n: 1 }])
+    end()
+    await close()
   })
 
   test.each([

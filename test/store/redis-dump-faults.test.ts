@@ -53,10 +53,10 @@ describe('a dump of a Redis with faults', () => {
   })
 
   test('succeeds while Redis refuses writes, as long as no record changes', async () => {
-    await redis.operator.config('SET', 'min-replicas-to-write', '1')
+    await redis.operator.replicaof('127.0.0.1', '1')
     await expectSnapshot(await begun())
     const dump = await begun()
-    await redis.operator.config('SET', 'min-replicas-to-write', '0')
+    await redis.operator.replicaof('NO', 'ONE')
     await commit({ put: { 'k:00000': { n: 2 } } })
     await expect(rest(dump.dump)).rejects.toMatchObject({ name: 'StorageUnavailable', message: expect.stringContaining('refuses writes') })
   })

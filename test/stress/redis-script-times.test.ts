@@ -53,7 +53,9 @@ async function readAnew<T>(read: (store: RedisStore) => Promise<T>): Promise<T> 
 async function usage(): Promise<{ scripts: number; cpu: number }> {
   const info = await operator.info('all')
   const sum = (pattern: RegExp) => [...info.matchAll(pattern)].reduce((total, [, value]) => total + Number(value), 0)
-  return { scripts: sum(/^cmdstat_eval\w*:calls=(\d+)/gm), cpu: 1000 * sum(/^used_cpu_(?:user|sys)_main_thread:(\S+)/gm) }
+  // Redis 6 tells only the time of all threads.
+  const cpu = sum(/^used_cpu_(?:user|sys)_main_thread:(\S+)/gm) || sum(/^used_cpu_(?:user|sys):(\S+)/gm)
+  return { scripts: sum(/^cmdstat_eval\w*:calls=(\d+)/gm), cpu: 1000 * cpu }
 }
 
 /** @param minScripts the least number of scripts for the work */
