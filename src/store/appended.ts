@@ -1,4 +1,4 @@
-import type { Change, Value } from './port.ts'
+import type { Appended, Change, Value } from './port.ts'
 
 /** The digits of the number of an entry: more than a driver can count. */
 const DIGITS = 16
@@ -6,6 +6,12 @@ const DIGITS = 16
 /** An entry of an index that records are appended to. Entries are ordered like their numbers. */
 export function appendedEntry(number: number): string {
   return String(number).padStart(DIGITS, '0')
+}
+
+/** The entries of records that are appended to an index, in the order of the records. */
+export function appendedEntries({ values }: Appended, last: string | undefined): string[] {
+  let number = Number(last ?? 0)
+  return values.map(() => appendedEntry(++number))
 }
 
 /**
@@ -17,10 +23,9 @@ export function numberAppended(change: Change, lastOf: (index: string) => string
   if (change.append === undefined) return change
   const put = new Map<string, Value>(change.put)
   const indexes = new Map(change.indexes)
-  for (const [index, { fetch, values }] of change.append) {
-    const last = Number(lastOf(index) ?? 0)
-    const add = values.map((_value, i) => appendedEntry(last + 1 + i))
-    for (const [i, entry] of add.entries()) put.set(fetch + entry, values[i]!)
+  for (const [index, appended] of change.append) {
+    const add = appendedEntries(appended, lastOf(index))
+    for (const [i, entry] of add.entries()) put.set(appended.fetch + entry, appended.values[i]!)
     indexes.set(index, { add, remove: [] })
   }
   const { revision, lease, expect, onlyRemoves, remove } = change

@@ -120,25 +120,30 @@ export function indexChanges(
 ): Change['indexes'] {
   const changes = new Map<string, { add: string[]; remove: string[] }>()
   const hiding: (readonly [entry: IndexEntry, from: 'add' | 'remove', to: 'add' | 'remove'])[] = []
-  const changeOf = (index: string) => changes.get(index) ?? changes.set(index, { add: [], remove: [] }).get(index)!
+  const note = (index: string, entry: string, to: 'add' | 'remove') => {
+    const change = changes.get(index)
+    if (change !== undefined) change[to].push(entry)
+    // A list that grows from nothing has room for 17 entries. Most of these stay as they are made.
+    else changes.set(index, to === 'add' ? { add: [entry], remove: [] } : { add: [], remove: [entry] })
+  }
   for (const key of [...put.keys(), ...remove]) {
     const old = entriesIn(key, before.get(key)?.value)
     const written = entriesIn(key, put.get(key))
     for (const one of others(old, written)) {
       if (one[2] === 'hides') hiding.push([one, 'remove', 'add'])
-      else changeOf(one[0]).remove.push(one[1])
+      else note(one[0], one[1], 'remove')
     }
     for (const one of others(written, old)) {
       if (one[2] === 'hides') hiding.push([one, 'add', 'remove'])
-      else changeOf(one[0]).add.push(one[1])
+      else note(one[0], one[1], 'add')
     }
   }
   // Last: what the other record adds or removes in the same commit was hidden, or will be, so it is not.
   for (const [[index, entry], from, to] of hiding) {
-    const change = changeOf(index)
-    const at = change[from].indexOf(entry)
-    if (at === -1) change[to].push(entry)
-    else change[from].splice(at, 1)
+    const list = changes.get(index)?.[from] ?? []
+    const at = list.indexOf(entry)
+    if (at === -1) note(index, entry, to)
+    else list.splice(at, 1)
   }
   return changes
 }

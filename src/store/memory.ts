@@ -1,7 +1,6 @@
 import type { Driver } from 'unstorage'
 import memoryDriver from 'unstorage/drivers/memory'
 import { andThen, type Awaitable } from '../model/awaitable.ts'
-import { numberAppended } from './appended.ts'
 import { Partition, type Records } from './partition.ts'
 import type { Change, ReadRequest, Snapshot, Store, Stored, StoreMetrics, Value } from './port.ts'
 import { CommitLeases, type CommitLease } from './commit-leases.ts'
@@ -42,7 +41,7 @@ class MemoryStore implements Store {
     if (!(this.#partitions.get(partition) ?? EMPTY).meets(change.expect)) return 'conflict'
     const state = this.#partitions.get(partition) ?? new Partition(openRecords())
     this.#partitions.set(partition, state)
-    state.apply(numberAppended(change, (index) => state.indexes.get(index)?.last))
+    state.apply(change)
     this.#watchers.notify(partition, change)
     return 'done'
   }

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { appendedEntries } from './appended.ts'
 import type { Change, Expectation, ExpectedRecord, IndexRange, ReadRequest, Snapshot, Stored, Value } from './port.ts'
 import type { PendingChanges } from './pending-changes.ts'
 import { resolveTemplates } from './templates.ts'
@@ -50,6 +51,11 @@ export interface Records {
   delete(key: string): unknown
 }
 
+type Applied = Pick<Change, 'revision' | 'put' | 'remove' | 'indexes' | 'append'>
+
+const NOTHING: NonNullable<Change['append']> = new Map()
+const NO_ENTRIES: readonly string[] = []
+
 /** One partition in memory: its records and indexes. Every method except {@link Partition.dump} is one synchronous step. */
 export class Partition {
   readonly records: Records
@@ -79,16 +85,27 @@ export class Partition {
   }
 
   /** Applies a change. The caller has checked its expectation. */
-  apply({ revision, put, remove, indexes }: Pick<Change, 'revision' | 'put' | 'remove' | 'indexes'>): void {
-    for (const [key, value] of put) this.records.set(key, { value: freeze(value), revision })
+  apply({ revision, put, remove, indexes, append = NOTHING }: Applied): void {
+    for (const [key, value] of put) this.#put(key, value, revision)
     for (const key of remove) this.records.delete(key)
-    for (const [name, entries] of indexes) {
-      const index = this.indexes.get(name) ?? new SortedIndex()
-      this.indexes.set(name, index)
-      index.change(entries.add, entries.remove, revision)
-      // An empty index equals an absent one. Otherwise the indexes of deleted parents would never be released.
-      if (index.size === 0) this.indexes.delete(name)
+    for (const [name, entries] of indexes) this.#changeIndex(name, entries.add, entries.remove, revision)
+    for (const [name, appended] of append) {
+      const entries = appendedEntries(appended, this.indexes.get(name)?.last)
+      for (let i = 0; i < entries.length; i++) this.#put(appended.fetch + entries[i]!, appended.values[i]!, revision)
+      this.#changeIndex(name, entries, NO_ENTRIES, revision)
     }
+  }
+
+  #put(key: string, value: Value, revision: string): void {
+    this.records.set(key, { value: freeze(value), revision })
+  }
+
+  #changeIndex(name: string, add: readonly string[], remove: readonly string[], revision: string): void {
+    const index = this.indexes.get(name) ?? new SortedIndex()
+    this.indexes.set(name, index)
+    index.change(add, remove, revision)
+    // An empty index equals an absent one. Otherwise the indexes of deleted parents would never be released.
+    if (index.size === 0) this.indexes.delete(name)
   }
 
   /**
