@@ -136,12 +136,15 @@ export class Transaction implements CommittingTransaction {
   }
 
   /**
-   * Prefetches, in one snapshot: later reads of the same records, ranges and counts need no access to storage.
+   * Prefetches, in one snapshot: later reads of the same records, ranges and counts need no access to remote storage. Storage in this process
+   * is asked for what nothing relies on when it is needed, which is cheaper than to remember it.
    * @returns the values of the records
    * @throws {TransactionConflict} when something read before has changed since
    */
-  prefetch({ records = [], ranges = [], counts = [] }: PrefetchRequest): Awaitable<readonly unknown[]> {
-    const names = counts.map(({ name }) => name)
+  prefetch({ records = [], ranges: all = [], counts = [] }: PrefetchRequest): Awaitable<readonly unknown[]> {
+    const { isRemote } = this.#store
+    const ranges = isRemote ? all : all.filter(({ options }) => options.weak !== true || options.entriesOnly !== true)
+    const names = isRemote ? counts.map(({ name }) => name) : []
     return andThen(this.#read(toTemplates(records), ranges, names), (snapshot) => {
       const values = this.#addRecords(records, snapshot)
       const prefetched = (this.#prefetched ??= new Prefetched())

@@ -110,7 +110,8 @@ describe('a part of a record', () => {
 describe('a prefetch', () => {
   const ranges = [{ index, options: { limit: 5 } }]
 
-  test('later reads of the same need no access to storage', async () => {
+  test('later reads of the same need no access to remote storage', async () => {
+    Object.assign(store, { isRemote: true })
     await tx.prefetch({ records: [card, keys.board(memberOf(card, 'board_id')), other], ranges, counts: [index] })
     expect(await tx.read([other, card, keys.board(memberOf(card, 'board_id'))])).toEqual([
       undefined,
@@ -120,6 +121,15 @@ describe('a prefetch', () => {
     expect((await tx.range(index, { limit: 5 })).entries).toEqual(['x 1'])
     expect({ count: await tx.count(index, 1), counts: await tx.counts([index]) }).toEqual({ count: 1, counts: [1] })
     expect(reads).toBe(1)
+  })
+
+  test('storage in the process is asked for what nothing relies on when it is needed', async () => {
+    const weak = { limit: 5, weak: true, entriesOnly: true } as const
+    await tx.prefetch({ records: [card], ranges: [{ index, options: weak }, ...ranges], counts: [index] })
+    await tx.range(index, { limit: 5 })
+    expect(reads).toBe(1)
+    expect([(await tx.range(index, weak)).entries, await tx.counts([index])]).toEqual([['x 1'], [1]])
+    expect(reads).toBe(3)
   })
 
   test.each([
