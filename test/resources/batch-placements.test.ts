@@ -102,18 +102,20 @@ async function performAll(service: Service, start: Start, all: readonly (readonl
   return performed
 }
 
-/** How many histories are made with each start. In 30 of 30 searches, the first eleven have found the seeded bug. */
+/** How many histories are made with each start. */
 const RUNS = 25
+/** How many are made until one finds the seeded bug. One in four does, so that 12 have missed it in 2 of 48 searches. */
+const MOST_RUNS = 100
 
 describe('the lists of a board after batches of placements', () => {
   afterEach(() => vi.restoreAllMocks())
 
-  const search = async (start: Start): Promise<number> => {
+  const search = async (start: Start, parameters = sampledRuns(RUNS, 12)): Promise<number> => {
     const service = await Service.start(memory)
     let performed = 0
     try {
       const property = fc.asyncProperty(batches, async (all) => void (performed += await performAll(service, start, all)))
-      await fc.assert(property, sampledRuns(RUNS, 12))
+      await fc.assert(property, parameters)
       expectEqual((await findDamage(service.adminDeps)).findings, [])
     } finally {
       await service.stop()
@@ -139,6 +141,6 @@ describe('the lists of a board after batches of placements', () => {
       stale.set(this, known)
       return known
     })
-    await expect(search('roomy')).rejects.toThrow('Property failed')
+    await expect(search('roomy', { ...sampledRuns(RUNS, 12), numRuns: MOST_RUNS })).rejects.toThrow('Property failed')
   })
 })
