@@ -104,11 +104,13 @@ describe('a Redis that fails while clients write', () => {
     ],
   ])('commits are refused while Redis %s, and succeed afterwards', async (_state, refuse, accept) => {
     await begin()
+    // Redis 6 does not apply min-replicas-to-write to scripts: it is not ready, and makes commits all the same.
+    const isIgnored = refuse.includes('min-replicas-to-write') && /^redis_version:6\./m.test(String(await command('INFO', 'server')))
     operations.start()
     for (let round = 0; round < effort(3); round++) {
       await operations.more(50, 'done')
       await command(...refuse)
-      await operations.more(50, 'not done')
+      await operations.more(50, isIgnored ? 'done' : 'not done')
       await expect(store.ready()).rejects.toThrow('Redis')
       await command(...accept)
       await operations.more(50, 'done')
