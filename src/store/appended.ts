@@ -14,6 +14,13 @@ export function appendedEntries({ values }: Appended, last: string | undefined):
   return values.map(() => appendedEntry(++number))
 }
 
+const ENDS_WITH_NUMBER = new RegExp(`\\d{${DIGITS}}$`)
+
+/** Whether a record with this key may be one that a change has appended: its key ends with the number of an entry. */
+export function mayBeAppended(key: string): boolean {
+  return ENDS_WITH_NUMBER.test(key)
+}
+
 /**
  * Numbers the records that a change appends: the change then has them among those that it puts. The caller applies changes in the
  * order in which it numbers them.

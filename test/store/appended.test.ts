@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { numberAppended } from '../../src/store/appended.ts'
+import { appendedEntry, mayBeAppended, numberAppended } from '../../src/store/appended.ts'
 import { change } from '../support/changes.ts'
 
 test('appended records are numbered from the last entry of their index', () => {
@@ -25,4 +25,13 @@ test('appended records are numbered from the last entry of their index', () => {
     ]),
     append: undefined,
   })
+})
+
+test.each([
+  ['change:brd_1:' + appendedEntry(1), true],
+  ['notice:usr_1:' + appendedEntry(9_999_999_999_999), true],
+  ['change:brd_1:' + appendedEntry(1) + 'x', false],
+  ['card:crd_123456789012345', false],
+])('a change may have appended %s: %s', (key, expected) => {
+  expect(mayBeAppended(key)).toBe(expected)
 })

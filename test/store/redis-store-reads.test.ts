@@ -32,6 +32,8 @@ const mget = (commits: string, ...texts: (string | null)[]) => [commits, ...text
 /** The last commits: one that has changed some records and indexes, after others. */
 const commit = (revision: string, records: string[], indexes: string[], before = 'r9\n') =>
   `${revision} ${JSON.stringify({ records, indexes })}\n${before}`
+/** A key that a change can append. */
+const APPENDED = 'log:0000000000000001'
 const expectedRecord = expectation({ records: new Map([['a:1', 'r1']]) })
 const expectedIndex = expectation({ indexes: new Map([['i', 'r1']]) })
 
@@ -218,11 +220,20 @@ describe('a page that was read before', () => {
     expect(commands.slice(1)).toEqual([['mget', [PARTITION, 'lk:{w1}:r:c:2']]])
   })
 
-  test('has an absent record only as long as nothing is written, because it may be appended', async () => {
-    const request = { ...page, records: ['a:9'] }
+  test('has an absent record that may be appended only as long as nothing is written', async () => {
+    const request = { ...page, records: [APPENDED] }
     replies = { mget: [mget('r9', null), mget('r9'), mget(commit('r10', [], ['log'])), mget(commit('r10', [], ['log']), 'r10 {"n":5}')] }
     const valueOf = async () => (await read(request))!.records[0]!.stored?.value
     expect([await valueOf(), await valueOf(), await valueOf()]).toEqual([undefined, undefined, { n: 5 }])
+  })
+
+  test('has any other absent record until a commit names it', async () => {
+    const request = { ...page, records: ['a:9'] }
+    const [other, put] = [commit('r10', ['d:1'], ['log']), commit('r11', ['a:9'], [], commit('r10', ['d:1'], ['log']))]
+    replies = { mget: [mget('r9', null), mget(other), mget(put), mget(put, 'r11 {"n":5}')] }
+    const valueOf = async () => (await read(request))!.records[0]!.stored?.value
+    expect([await valueOf(), await valueOf(), await valueOf()]).toEqual([undefined, undefined, { n: 5 }])
+    expect(namesOfCommands()).toEqual(['mget', 'mget', 'mget', 'mget'])
   })
 
   const unknown = 'r10\n'
@@ -320,7 +331,7 @@ describe('a page that was read before', () => {
     })
 
     test('does not keep that a record is absent, which may have been appended since', async () => {
-      const request = { ...page, records: ['a:9'] }
+      const request = { ...page, records: [APPENDED] }
       const absent = async () => (await read(request))!.records[0]!.stored
       replies = { mget: [mget(before, null), mget(after, 'r11 {}', 'r11 {}'), mget(after, 'r11 {}'), mget(after, 'r11 {}')] }
       answerLate(0)

@@ -1,5 +1,6 @@
 import { getHeapStatistics } from 'node:v8'
 import { LRUCache } from 'lru-cache'
+import { mayBeAppended } from '../appended.ts'
 import { lastWord } from '../indexes.ts'
 import { freeze, isAsExpected } from '../partition.ts'
 import type { IndexRange, ReadRequest, Snapshot, Stored, Template } from '../port.ts'
@@ -34,7 +35,7 @@ interface KnownRecord {
   readonly length: number
   /** undefined: it may have changed */
   view: View | undefined
-  /** the revision of the partition at that moment. Commits do not name what they append, so a record is absent for no longer. */
+  /** the revision of the partition at that moment. Commits do not name what they append, so such a record is absent for no longer. */
   at: string | undefined
 }
 
@@ -205,7 +206,7 @@ export class ReadCache {
   #recordIn(view: View | undefined, name: string): Stored | null | undefined {
     const known = this.#records.get(name)
     if (view === undefined || known?.view !== view) return undefined
-    return known.stored === null && known.at !== view.revision ? undefined : known.stored
+    return known.stored === null && known.at !== view.revision && mayBeAppended(name) ? undefined : known.stored
   }
 
   /** @returns null in place of a key that a template does not have; undefined: a record that a template refers to is not known */
@@ -230,8 +231,8 @@ export class ReadCache {
     const isOneMoment = first === last
     const view = this.noteCommits(base, first, after)
     const ahead = view.commits === first ? undefined : changedSince(view.commits, lastRevisionOf(first))
-    // Commits do not name what they append, so what was absent may be there by now.
-    const isOutdated = (key: string, text: string | null) => ahead !== undefined && (text === null || ahead.records.includes(key))
+    const isOutdated = (key: string, text: string | null) =>
+      ahead !== undefined && (ahead.records.includes(key) || (text === null && mayBeAppended(key)))
     for (const [i, name] of names.entries())
       if (!isOutdated(name.slice(base.length + 3), records[i]!)) this.noteRecord(name, records[i]!, view)
     for (const [i, [index, before]] of [...question.indexes].entries()) {
