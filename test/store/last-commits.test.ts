@@ -1,28 +1,40 @@
 import { expect, test } from 'vitest'
-import { changedSince, COMMITS_LENGTH, lastRevisionOf, lineOf } from '../../src/store/redis/last-commits.ts'
+import { COMMITS_LENGTH, LastCommits, lastRevisionOf, lineOf, type Changed } from '../../src/store/redis/last-commits.ts'
 import { change } from '../support/changes.ts'
 
-const line = (revision: string, part: Parameters<typeof change>[0]) => `${lineOf({ ...change(part), revision })}\n`
-const put = line('r3', { put: { 'a:1': {} }, append: { log: { fetch: 'log:', values: [{}] } } })
+const line = (revision: string, part: Parameters<typeof change>[0]) => lineOf({ ...change(part), revision })
 const removed = line('r2', { remove: ['b:1'], index: { i: { add: ['p 1'] } } })
+const put = line('r3', { put: { 'a:1': {} }, append: { log: { fetch: 'log:', values: [{}] } } })
 const LONG = line('r4', { remove: Array.from({ length: COMMITS_LENGTH }, (_, i) => `a:${i}`) })
 
-test.each<[string, string | null, string, ReturnType<typeof changedSince>]>([
-  ['the last commit', put + removed, 'r3', { records: [], indexes: [] }],
-  ['a commit before', `${put + removed}r1\n`, 'r2', { records: ['a:1'], indexes: ['log'] }],
-  ['several commits', `${put + removed}r1\n`, 'r1', { records: ['a:1', 'b:1'], indexes: ['log', 'i'] }],
-  ['a commit whose changes are cut', `${put}r2 {"rec\n`, 'r2', { records: ['a:1'], indexes: ['log'] }],
-  ['a commit that is cut', `${put}r2 {"rec`, 'r2', undefined],
-  ['a commit whose revision is cut', `${put}r2`, 'r2', undefined],
-  ['a commit whose revision begins another one', `${put}${line('r22', {})}`, 'r2', undefined],
-  ['a commit before a long one', LONG + put, 'r3', undefined],
-  ['a commit that nobody knows', put, 'r0', undefined],
-  ['no commit', put, '', undefined],
+test.each<[string, string | null, string, Changed | undefined]>([
+  ['the last commit', removed + put, 'r3', { records: [], indexes: [] }],
+  ['a commit before', `\n r1${removed}${put}`, 'r2', { records: ['a:1'], indexes: ['log'] }],
+  ['several commits', `\n r1${removed}${put}`, 'r1', { records: ['a:1', 'b:1'], indexes: ['log', 'i'] }],
+  ['a commit whose changes are cut', `"]} r2${put}`, 'r2', { records: ['a:1'], indexes: ['log'] }],
+  ['a commit whose revision is cut', `2${put}`, 'r2', undefined],
+  ['a commit whose revision ends another one', `\n rr2${put}`, 'r2', undefined],
+  ['a commit before a long one', put + LONG, 'r3', undefined],
+  ['a commit that nobody knows', removed + put, 'r0', undefined],
+  ['no commit', removed + put, '', undefined],
   ['a commit of a Redis that was emptied', null, 'r3', undefined],
+  ['a commit that an earlier version has written', `r2 {"records":[],"indexes":[]}\nr1 {"rec${put}`, 'r2', undefined],
+  ['a commit before one of a still earlier version', `r2${put}`, 'r2', { records: ['a:1'], indexes: ['log'] }],
 ])('what has changed since %s', (_what, text, revision, changed) => {
-  expect(changedSince(text, revision)).toEqual(changed)
+  const commits = new LastCommits()
+  commits.read(text)
+  expect(commits.changedBetween(revision, lastRevisionOf(text))).toEqual(changed)
 })
 
-test('a text that an earlier version has written, and a long commit, have a revision alone', () => {
-  expect([null, 'r9', put, LONG].map(lastRevisionOf)).toEqual(['', 'r9', 'r3', 'r4'])
+test('what has changed is known across commits of this process, and texts that do not have all of it', () => {
+  const commits = new LastCommits()
+  commits.read(`\n r1${removed}`)
+  commits.note('r3', { records: ['c:1'], indexes: [] }, 'r2')
+  commits.read(line('r3', { put: { 'c:1': {} } }) + line('r4', { put: { 'd:1': {} } }))
+  expect(commits.changedBetween('r1', 'r4')).toEqual({ records: ['d:1', 'c:1', 'b:1'], indexes: ['i'] })
+  expect(commits.changedBetween('r4', 'r1')).toBeUndefined()
+})
+
+test('the last revision is that of the last line, also of a text of an earlier version', () => {
+  expect([null, 'r9', 'r9\n r10', removed + put, LONG].map(lastRevisionOf)).toEqual(['', 'r9', 'r10', 'r3', 'r4'])
 })

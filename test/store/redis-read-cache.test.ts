@@ -84,6 +84,13 @@ class KeptAbsence extends ReadCache {
   readonly absents = new Map<string, View>()
 }
 
+/** Seeded bug: it takes its own commits for the only ones. */
+class OwnCommitsAlone extends ReadCache {
+  override noteOwnCommit(...[base, change, texts, { revision }]: Parameters<ReadCache['noteOwnCommit']>): void {
+    super.noteOwnCommit(base, change, texts, { revision, previous: this.revisionOf(base) })
+  }
+}
+
 const IDS = ['1', '2', '3', '4', '5', '6']
 const INDEXES = ['i', 'j']
 /** The keys of records that are appended. */
@@ -160,6 +167,7 @@ describe('reads of two processes', () => {
     ['a record that was changed', KeptRecords],
     ['an index that was changed', KeptIndexes],
     ['the absence of a record that was appended', KeptAbsence],
+    ['what others have changed before its own commit', OwnCommitsAlone],
   ])('differ if a process keeps %s (seeded bug)', async (_what, Bug) => {
     expect(await differences(1, new Bug(), 300)).not.toEqual([])
   })

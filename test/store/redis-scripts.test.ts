@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { COMMITS_LENGTH } from '../../src/store/redis/last-commits.ts'
 import { runnerOnRedis } from '../support/redis-driver.ts'
 
 // The scripts of commits and leases as the store calls them, with arguments that it needs only after faults.
 
-/** The replies to a commit. */
+/** The replies to a commit. One that is done now has the revision of the commit before. */
 const [CONFLICT, DONE, WAITING] = [0, 1, 2]
+const FIRST = ''
 const [SHORT, LONGER] = [100_000, 200_000]
 
 type IndexChange = [index: string, add: string[], remove: string[]]
@@ -21,17 +23,24 @@ const commit = (
   revision: string,
   { ttl = SHORT, resent = false, expected = [] as string[], lease = '', changes = [] as IndexChange[] } = {},
 ) => {
-  const records = expected.map((one) => ['a:1', one])
-  const request = { revision, lease, records, indexes: [], capacity: [], put: ['a:1'], remove: [], changes }
-  return run((client) => client.lkCommit(`${base}:n`, JSON.stringify(request), ttl, resent ? '1' : '0', revision, `${revision} {}`))
+  const lists = [
+    ...[lease, 0],
+    ...[expected.length, ...expected.flatMap((one) => ['a:1', one, ''])],
+    ...[0, 0],
+    ...[1, 'a:1', 1],
+    ...[0, 0],
+    ...[changes.length, ...changes.flatMap(([name, add, remove]) => [name, add.length, remove.length, ...add, ...remove])],
+  ]
+  const values = [resent ? '1' : '0', revision, `\n ${revision}`, `${lists.join('\0')}\0`, `${revision} {}`] as const
+  return run((client) => client.lkCommit(`${base}:n`, revision, ttl, ...values))
 }
 const ttlOf = (revision: string) => run((client) => client.pttl(`${base}:c:${revision}`))
 const revisionOfRecord = async () => (await run((client) => client.get(`${base}:r:a:1`)))?.split(' ')[0]
 
 describe('the outcome of a commit', () => {
   test('is stored, and a commit that arrives again has it and changes nothing', async () => {
-    expect(await commit('r1')).toBe(DONE)
-    expect(await commit('r2', { expected: ['r1'] })).toBe(DONE)
+    expect(await commit('r1')).toBe(FIRST)
+    expect(await commit('r2', { expected: ['r1'] })).toBe('r1')
     expect(await commit('r1')).toBe(DONE)
     expect(await revisionOfRecord()).toBe('r2')
   })
@@ -62,7 +71,7 @@ describe('the outcome of a commit', () => {
     await commit('r1')
     expect(await commit('r2', { expected: [''] })).toBe(CONFLICT)
     await run((client) => client.del(`${base}:r:a:1`))
-    expect(await commit('r2', { expected: [''] })).toBe(DONE)
+    expect(await commit('r2', { expected: [''] })).toBe('r1')
   })
 })
 
@@ -73,7 +82,7 @@ describe('a lease in Redis', () => {
     await begin('t1')
     expect([await commit('r1'), await commit('r2', { lease: 't2' })]).toEqual([WAITING, WAITING])
     expect(await revisionOfRecord()).toBeUndefined()
-    expect(await commit('r3', { lease: 't1' })).toBe(DONE)
+    expect(await commit('r3', { lease: 't1' })).toBe(FIRST)
   })
 
   test('does not hide the outcome of a commit that was done before it began', async () => {
@@ -88,7 +97,7 @@ describe('a lease in Redis', () => {
     await end('t2')
     expect(await commit('r1')).toBe(WAITING)
     await end('t1')
-    expect(await commit('r1')).toBe(DONE)
+    expect(await commit('r1')).toBe(FIRST)
   })
 })
 
@@ -111,6 +120,31 @@ describe('the entries of an index', () => {
   })
 })
 
+describe('the last commits', () => {
+  const text = () => run((client) => client.get(`${base}:n`))
+
+  test('are cut when they are long, and each commit says which one was before', async () => {
+    let previous = FIRST
+    for (let i = 1; i <= 400; i++) {
+      expect(await commit(`r${i}`)).toBe(previous)
+      previous = `r${i}`
+      expect((await text())!.endsWith(`\n ${previous}`)).toBe(true)
+      expect((await text())!.length).toBeLessThanOrEqual(COMMITS_LENGTH)
+    }
+    expect(await text()).toContain('\n r350\n')
+  })
+
+  test.each(['r0', 'r0\n', 'r0 {"records":["a:1"],"indexes":[]}\nr00 {"rec'])(
+    'that an earlier version has written stay: %j',
+    async (before) => {
+      await run((client) => client.set(`${base}:n`, before))
+      await commit('r1')
+      expect(await commit('r2')).toBe('r1')
+      expect(await text()).toBe(`${before}\n r1\n r2`)
+    },
+  )
+})
+
 // Other versions of the program read the same data.
 test('a commit stores what the format says', async () => {
   await commit('r1', { changes: [['i', ['x 1'], []]] })
@@ -118,7 +152,7 @@ test('a commit stores what the format says', async () => {
   const sets = await Promise.all(['i:i', 'k'].map((name) => run((client) => client.zrange(`${base}:${name}`, 0, -1, 'WITHSCORES'))))
   const strings = await run((client) => client.mget([`${base}:r:a:1`, `${base}:n`, `${base}:c:r1`]))
   expect({ strings, sets, hash }).toEqual({
-    strings: ['r1 {}', 'r1\n', '1'],
+    strings: ['r1 {}', '\n r1', '1'],
     sets: [
       ['x 1', '0'],
       ['a:1', '0'],

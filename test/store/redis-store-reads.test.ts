@@ -30,8 +30,8 @@ const namesOfCommands = () => commands.map(([name]) => name)
 /** A reply with the last commits of the partition before these records. */
 const mget = (commits: string, ...texts: (string | null)[]) => [commits, ...texts]
 /** The last commits: one that has changed some records and indexes, after others. */
-const commit = (revision: string, records: string[], indexes: string[], before = 'r9\n') =>
-  `${revision} ${JSON.stringify({ records, indexes })}\n${before}`
+const commit = (revision: string, records: string[], indexes: string[], before = '\n r9') =>
+  `${before}\n${JSON.stringify({ records, indexes })} ${revision}`
 /** A key that a change can append. */
 const APPENDED = 'log:0000000000000001'
 const expectedRecord = expectation({ records: new Map([['a:1', 'r1']]) })
@@ -195,8 +195,8 @@ describe('a page that was read before', () => {
   })
 
   test.each([
-    ['does not say what it has changed', 'r10\nr9\n'],
-    ['comes after commits that are not known', commit('r12', [], [], commit('r11', [], [], 'r10'))],
+    ['does not say what it has changed', '\n r9\n r10'],
+    ['comes after commits that are not known', commit('r12', [], [], commit('r11', [], [], '\n r10'))],
   ])('is compared as a whole if a commit %s, and only what has changed is parsed', async (_what, commits) => {
     replies = { mget: [mget('r9')] }
     const [kept] = await valuesOf()
@@ -220,6 +220,18 @@ describe('a page that was read before', () => {
     expect(commands.slice(1)).toEqual([['mget', [PARTITION, 'lk:{w1}:r:c:2']]])
   })
 
+  test.each([
+    ['after the commit that is known has written it', 'r9', [PARTITION]],
+    ['may have changed since, if another commit was between', 'r10', [PARTITION, 'lk:{w1}:r:c:2']],
+  ])('has what a commit of this process %s', async (_what, previous, names) => {
+    const mine = change({ put: { 'c:2': { n: 3 } } })
+    const commits = commit(mine.revision, ['c:2'], [], previous === 'r9' ? undefined : commit(previous, ['d:1'], []))
+    replies = { lkCommit: [previous], mget: [mget(commits, ...names.slice(1).map(() => `${mine.revision} {"n":3}`))] }
+    await store.commit('w1', mine)
+    expect(await valuesOf()).toEqual([{ n: 1 }, { n: 3 }])
+    expect(commands.slice(1, 2)).toEqual([['mget', names]])
+  })
+
   test('has an absent record that may be appended only as long as nothing is written', async () => {
     const request = { ...page, records: [APPENDED] }
     replies = { mget: [mget('r9', null), mget('r9'), mget(commit('r10', [], ['log'])), mget(commit('r10', [], ['log']), 'r10 {"n":5}')] }
@@ -236,7 +248,7 @@ describe('a page that was read before', () => {
     expect(namesOfCommands()).toEqual(['mget', 'mget', 'mget', 'mget'])
   })
 
-  const unknown = 'r10\n'
+  const unknown = '\n r10'
 
   test('is the same if others write meanwhile, and its index has the revision that it had before', async () => {
     replies = {
@@ -260,7 +272,7 @@ describe('a page that was read before', () => {
   })
 
   test('is a script if the index changes again and again', async () => {
-    let [commits, last] = ['r9\n', 9]
+    let [commits, last] = ['\n r9', 9]
     const next = () => (commits = commit(`r${++last}`, [], ['i'], commits))
     const always = (reply: () => unknown) => ({ shift: reply }) as unknown[]
     replies = {

@@ -45,12 +45,13 @@ function storeWith(replies: readonly (number | Error)[], duration = 0) {
 /** The commits that were sent: the key, the time to live of the outcome, and whether it is resent. */
 const sent = ({ commands }: ReturnType<typeof storeWith>) => {
   let resends = 0
-  return commands.flatMap(([name, key, _request, ttl, resent, line, ...records]) => {
+  return commands.flatMap(([name, key, revision, ttl, resent, state, line, lists, ...texts]) => {
     if (name !== 'lkCommit') return []
     // The state after a resent commit has a revision of its own.
-    const again = resent === '1' ? `.${++resends}` : ''
-    expect(String(line).replace(/^r\d+/, '')).toBe(`${again} {"records":["a:1"],"indexes":[]}`)
-    expect(records).toEqual([expect.stringMatching(/^r\d+ \{\}$/)])
+    expect(state).toBe(resent === '1' ? `${String(revision)}.${++resends}` : revision)
+    expect(line).toBe(`\n{"records":["a:1"],"indexes":[]} ${String(state)}`)
+    expect(String(lists).split('\0').slice(1)).toEqual(['0', '0', '0', '0', '1', 'a:1', '1', '0', '0', '0', ''])
+    expect(texts).toEqual([`${String(revision)} {}`])
     return [[key, ttl, resent]]
   })
 }

@@ -5,7 +5,7 @@ import type { Driver } from 'unstorage'
 /** A client with the scripts as commands (see `scripts.ts`). */
 export type Connection = (Redis | Cluster) & {
   lkRead(key: string, request: string): Promise<unknown>
-  lkCommit(key: string, request: string, markerTtl: number, resent: '0' | '1', ...records: readonly string[]): Promise<unknown>
+  lkCommit(key: string, revision: string, ttl: number, resent: '0' | '1', ...rest: readonly string[]): Promise<unknown>
   lkBeginDump(key: string, id: string, ttl: number): Promise<unknown>
   lkDump(key: string, id: string, after: string, ttl: number, keys: number, bytes: number): Promise<unknown>
   lkEndDump(key: string, id: string): Promise<unknown>

@@ -1,5 +1,5 @@
 import { lastWord } from '../indexes.ts'
-import type { Appended, Change, Expectation, IndexRange, ReadRequest, Snapshot, Stored, Value } from '../port.ts'
+import type { Appended, Change, Expectation, ExpectedRecord, IndexRange, ReadRequest, Snapshot, Stored, Value } from '../port.ts'
 import { lineOf } from './last-commits.ts'
 
 /** The reply to a read. `rest` has the records of more keys. */
@@ -33,41 +33,55 @@ export function encodeRead({ records, ranges, counts, expect }: ReadRequest, { s
   return JSON.stringify({ ...encodeExpectation(expect), templates: records, ranges: limited, counts, rest, size, readsOne })
 }
 
-/** What the script that commits gets. */
+/** What the script that commits gets (see `COMMIT`). */
 export interface EncodedChange {
-  readonly request: string
+  readonly revision: string
   /** what others read of it (see `last-commits.ts`) */
   readonly line: string
-  /** the records that are put, and then those that are appended, in the order of the request */
-  readonly records: readonly string[]
+  readonly lists: string
+  /** the records that are put, and then those that are appended, in the order of the lists */
+  readonly texts: readonly string[]
 }
 
 export function encodeChange(change: Change): EncodedChange {
-  const { revision, lease, expect, onlyRemoves, put, remove, indexes, append = NOTHING } = change
-  const request = JSON.stringify({
-    revision,
-    lease,
-    onlyRemoves,
-    ...encodeExpectation(expect),
-    capacity: [...expect.capacity],
-    put: [...put.keys()],
-    remove: [...remove],
-    append: [...append].map(([index, { fetch, values }]) => [index, fetch, values.length]),
-    changes: [...indexes].map(([name, entries]) => [name, entries.add, entries.remove]),
-  })
+  const { revision, lease = '', expect, onlyRemoves, put, remove, indexes, append = NOTHING } = change
+  const { records, indexes: expected, capacity } = expect
+  const items: (string | number)[] = [lease, onlyRemoves === true ? 1 : 0, records.size]
+  for (const record of records) items.push(...encodeExpected(record))
+  items.push(expected.size)
+  for (const [name, one] of expected) items.push(name, one ?? '')
+  items.push(capacity.size)
+  for (const [name, limit] of capacity) items.push(name, limit)
+  items.push(put.size)
+  for (const key of put.keys()) items.push(key, records.get(key) == null ? 1 : 0)
+  items.push(remove.size, ...remove, append.size)
+  for (const [index, { fetch, values }] of append) items.push(index, fetch, values.length)
+  items.push(indexes.size)
+  for (const [name, { add, remove: removed }] of indexes) {
+    items.push(name, add.length, removed.length)
+    // One by one: a commit can have more entries than a function can have parameters.
+    for (const entry of add) items.push(entry)
+    for (const entry of removed) items.push(entry)
+  }
   const values = [...put.values(), ...[...append.values()].flatMap((appended) => appended.values)]
-  return { request, line: lineOf(change), records: values.map((value) => `${revision} ${JSON.stringify(value)}`) }
+  return {
+    revision,
+    line: lineOf(change),
+    lists: `${items.join('\0')}\0`,
+    texts: values.map((value) => `${revision} ${JSON.stringify(value)}`),
+  }
 }
 
 const NOTHING: ReadonlyMap<string, Appended> = new Map()
 
 function encodeExpectation({ records, indexes }: Expectation) {
-  return {
-    records: [...records].map(([key, expected]) =>
-      expected === null || typeof expected === 'string' ? [key, expected ?? ''] : [key, expected.revision, expected.members],
-    ),
-    indexes: [...indexes].map(([name, revision]) => [name, revision ?? '']),
-  }
+  return { records: [...records].map(encodeExpected), indexes: [...indexes].map(([name, revision]) => [name, revision ?? '']) }
+}
+
+/** @returns the key, the revision that the record must have or else the members, as JSON. "": it must be absent, or have the revision */
+function encodeExpected([key, expected]: readonly [string, ExpectedRecord]): [string, string, string] {
+  if (expected === null || typeof expected === 'string') return [key, expected ?? '', '']
+  return [key, expected.revision, JSON.stringify(expected.members)]
 }
 
 function encodeRange({ index, after, before, reverse, limit, fetch }: IndexRange) {

@@ -3,6 +3,7 @@ import { StorageUnavailable, type Change } from '../port.ts'
 import { COMMAND_TIMEOUT, type Replication, type Connection, sendAndWait } from './client.ts'
 import type { EncodedChange } from './codec.ts'
 import { CommandFailed, throwUnavailable, toUnavailable, type Pool } from './pool.ts'
+import type { CommitRevisions } from './last-commits.ts'
 import { COMMIT } from './scripts.ts'
 import { Watchers } from '../watchers.ts'
 
@@ -12,8 +13,8 @@ const MARKER_TTL = 60_000
 const RESENT_MARKER_TTL = 30 * 60_000
 /** How long an unanswered commit is resent, in milliseconds. */
 const RESEND_FOR = 2 * COMMAND_TIMEOUT
-/** Replies to a commit: it is done, or another lease is held. */
-const [DONE, WAITING] = [1, 2]
+/** Replies to a commit: an earlier attempt has done it, or another lease is held. */
+const [DONE, WAITING] = [1, 2] as const
 
 /** Sends commits. */
 export class CommitSender {
@@ -29,15 +30,18 @@ export class CommitSender {
   /**
    * Sends a commit, and resends it while no reply comes. The script detects a commit that is already applied, so it
    * is applied at most once. When Redis does not answer at all, or too few replicas have the commit, the outcome is unknown.
+   * @returns the revisions of the partition
    */
-  async send(key: string, change: EncodedChange): Promise<'done' | 'conflict'> {
+  async send(key: string, change: EncodedChange): Promise<CommitRevisions | 'conflict'> {
     const deadline = performance.now() + RESEND_FOR
     let sent = false
     let resent = 0
     for (let attempt = 1; ; attempt++) {
       try {
-        const reply = await this.#attempt(key, change, sent ? ++resent : 0)
-        if (reply !== WAITING) return reply === DONE ? 'done' : 'conflict'
+        const revision = sent ? `${change.revision}.${++resent}` : change.revision
+        const reply = await this.#attempt(key, change, revision)
+        if (isDone(reply)) return { revision, previous: reply === DONE ? undefined : reply }
+        if (reply !== WAITING) return 'conflict'
         // The leases of other processes follow each other without a break. The caller takes one too, after several conflicts.
         if (performance.now() > deadline && !sent) return 'conflict'
         if (performance.now() > deadline) throw new StorageUnavailable('another process kept its lease', { outcomeKnown: false })
@@ -66,15 +70,15 @@ export class CommitSender {
     this.#requireReplicas(replicas)
   }
 
-  /** @param count how often it was resent, with this attempt */
-  async #attempt(key: string, { request, line: first, records }: EncodedChange, count: number): Promise<unknown> {
-    const [ttl, resent] = count > 0 ? ([RESENT_MARKER_TTL, '1'] as const) : ([MARKER_TTL, '0'] as const)
-    const line = count > 0 ? first.replace(/^[^ ]+/, `$&.${count}`) : first
+  /** @param state the revision of the partition after the commit: that of the change, unless the commit is resent */
+  async #attempt(key: string, { revision, line, lists, texts }: EncodedChange, state: string): Promise<unknown> {
+    const isResent = state !== revision
+    const [ttl, resent] = isResent ? ([RESENT_MARKER_TTL, '1'] as const) : ([MARKER_TTL, '0'] as const)
+    const values = [revision, ttl, resent, state, isResent ? line.slice(0, -revision.length) + state : line, lists, ...texts] as const
     const replication = this.#replication
-    if (replication === undefined) return this.#pool.run((client) => client.lkCommit(key, request, ttl, resent, line, ...records))
-    const command = ['eval', COMMIT, 1, key, request, ttl, resent, line, ...records] as const
-    const [reply, replicas] = await this.#pool.run((client) => sendAndWait(client, command, replication))
-    if (reply === DONE) this.#requireReplicas(replicas)
+    if (replication === undefined) return this.#pool.run((client) => client.lkCommit(key, ...values))
+    const [reply, replicas] = await this.#pool.run((client) => sendAndWait(client, ['eval', COMMIT, 1, key, ...values], replication))
+    if (isDone(reply)) this.#requireReplicas(replicas)
     return reply
   }
 
@@ -82,6 +86,11 @@ export class CommitSender {
     if (this.#replication === undefined || replicas >= this.#replication.replicas) return
     throw new StorageUnavailable(`${replicas} of ${this.#replication.replicas} replicas answered in time`, { outcomeKnown: false })
   }
+}
+
+/** Whether a reply to a commit says that it is done. A text is the revision of the partition before it. */
+function isDone(reply: unknown): reply is string | typeof DONE {
+  return typeof reply === 'string' || reply === DONE
 }
 
 /** Waits for the lease of another process: a few milliseconds, at random, so that no process is always the first. */

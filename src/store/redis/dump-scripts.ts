@@ -23,19 +23,17 @@ local function isAfter(one, other)
 end
 `
 
-/** A part of the script of commits: saves what a commit is going to replace. */
+/** A part of the script of commits: saves what a commit is going to replace: `changed` has the keys, and `dumps` the dumps in progress. */
 export const SAVE = `${IS_AFTER}
 local function save(saved, position, key)
   if not isAfter(key, position) then return end
   if redis.call('ZLEXCOUNT', saved, '[' .. key .. '\\0', '(' .. key .. '\\1') > 0 then return end
   redis.call('ZADD', saved, 0, key .. '\\0' .. (stored(key) or ''))
 end
-local dumps = redis.call('HGETALL', base .. ':d')
 for i = 1, #dumps, 2 do
   local saved, position = base .. ':d:' .. dumps[i], dumps[i + 1]
   if redis.call('ZSCORE', saved, '') then
-    for _, key in ipairs(request.put) do save(saved, position, key) end
-    for _, key in ipairs(request.remove) do save(saved, position, key) end
+    for _, key in ipairs(changed) do save(saved, position, key) end
   else
     redis.call('HDEL', base .. ':d', dumps[i])
   end

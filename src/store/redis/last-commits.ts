@@ -1,9 +1,12 @@
+import { LRUCache } from 'lru-cache'
 import type { Change } from '../port.ts'
 
 /** How long the line of a commit may be, in characters. A commit that has changed more does not say what. */
 const LINE_LENGTH = 500
-/** How long the text of a partition's last commits may be, in characters: about eight changes of cards. */
-export const COMMITS_LENGTH = 1000
+/** How long the text of a partition's last commits may be, in characters, and how much of it is kept when it is cut. */
+export const [COMMITS_LENGTH, KEPT_LENGTH] = [1500, 750]
+/** Commits of all partitions that are remembered. */
+const COMMITS = 2000
 
 /** The names of what commits have changed. */
 export interface Changed {
@@ -11,10 +14,25 @@ export interface Changed {
   readonly indexes: readonly string[]
 }
 
-/** A commit as a line: its revision, a space, and JSON of what it has changed. */
+/** The revisions of a partition at a commit. */
+export interface CommitRevisions {
+  readonly revision: string
+  /** before it; undefined: that is not known */
+  readonly previous: string | undefined
+}
+
+/** What is known of a commit. */
+interface Commit {
+  /** undefined: the commit does not say it */
+  readonly changed: Changed | undefined
+  /** the revision of the commit before */
+  readonly previous: string
+}
+
+/** A commit as a line: JSON of what it has changed, a space, and its revision. Lines are added to the text of the last commits. */
 export function lineOf(change: Change): string {
-  const line = `${change.revision} ${JSON.stringify(changedBy(change))}`
-  return line.length > LINE_LENGTH ? change.revision : line
+  const changed = JSON.stringify(changedBy(change))
+  return `\n${changed.length > LINE_LENGTH ? '' : changed} ${change.revision}`
 }
 
 /** What a commit changes, without the records that it appends. */
@@ -22,25 +40,47 @@ export function changedBy({ put, remove, indexes, append }: Change): Changed {
   return { records: [...put.keys(), ...remove], indexes: [...indexes.keys(), ...(append?.keys() ?? [])] }
 }
 
-/** The revision of the last commit. @param text lines, the last commit first; null: there was no commit, and the revision is "" */
+/** The revision of the last commit. @param text the last commits; null: there was no commit, and the revision is "" */
 export function lastRevisionOf(text: string | null): string {
-  return /^[^ \n]*/.exec(text ?? '')![0]
+  return text === null ? '' : text.slice(Math.max(text.lastIndexOf(' '), text.lastIndexOf('\n')) + 1)
 }
 
-/**
- * What has changed since a commit.
- * @param text lines, the last commit first; the last line ends or is cut
- * @returns undefined: that is not known
- */
-export function changedSince(text: string | null, revision: string): Changed | undefined {
-  const changed: { records: string[]; indexes: string[] } = { records: [], indexes: [] }
-  for (const line of (text ?? '').split('\n').slice(0, -1)) {
-    const space = line.indexOf(' ')
-    if ((space === -1 ? line : line.slice(0, space)) === revision) return changed
-    if (space === -1) return undefined
-    const { records, indexes } = JSON.parse(line.slice(space + 1)) as Changed
-    changed.records.push(...records)
-    changed.indexes.push(...indexes)
+/** The last commits of all partitions, as far as this process knows them. A revision is never used again, in any partition. */
+export class LastCommits {
+  readonly #commits = new LRUCache<string, Commit>({ max: COMMITS })
+
+  /** Remembers a commit of this process. @param previous the revision of the commit before */
+  note(revision: string, changed: Changed | undefined, previous: string): void {
+    this.#commits.set(revision, { changed, previous })
   }
-  return undefined
+
+  /** Remembers the last commits of a partition. @param text see `scripts.ts`. Its first line may be cut: it has a revision alone. */
+  read(text: string | null): void {
+    const lines = text?.split('\n') ?? []
+    for (let i = lines.length - 1; i > 0; i--) {
+      const revision = lastRevisionOf(lines[i]!)
+      if (this.#commits.has(revision)) continue
+      const changed = lines[i]!.slice(0, -revision.length - 1)
+      // A long commit does not say what it has changed, and one of an earlier version says it after its revision.
+      const known = changed.startsWith('{') ? (JSON.parse(changed) as Changed) : undefined
+      this.note(revision, known, lastRevisionOf(lines[i - 1]!))
+    }
+  }
+
+  /**
+   * What has changed between two revisions of a partition.
+   * @returns undefined: that is not known, or the other one is not after this one
+   */
+  changedBetween(revision: string, other: string): Changed | undefined {
+    const [records, indexes]: [string[], string[]] = [[], []]
+    // A text that is cut at the end of a line does not tell whether there were commits before.
+    for (let at = other, steps = 0; at !== revision || at === ''; steps++) {
+      const commit = this.#commits.get(at)
+      if (commit?.changed === undefined || steps > COMMITS) return undefined
+      records.push(...commit.changed.records)
+      indexes.push(...commit.changed.indexes)
+      at = commit.previous
+    }
+    return { records, indexes }
+  }
 }

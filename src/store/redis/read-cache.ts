@@ -3,10 +3,10 @@ import { LRUCache } from 'lru-cache'
 import { mayBeAppended } from '../appended.ts'
 import { lastWord } from '../indexes.ts'
 import { freeze, isAsExpected } from '../partition.ts'
-import type { IndexRange, ReadRequest, Snapshot, Stored, Template } from '../port.ts'
+import type { Change, IndexRange, ReadRequest, Snapshot, Stored, Template } from '../port.ts'
 import { resolveTemplates } from '../templates.ts'
 import { decodeStored, hasRevision } from './codec.ts'
-import { changedSince, lastRevisionOf, type Changed } from './last-commits.ts'
+import { changedBy, lastRevisionOf, type Changed, type CommitRevisions } from './last-commits.ts'
 import type { Answers, Question } from './question.ts'
 import { Views, type View } from './views.ts'
 
@@ -67,7 +67,7 @@ export class ReadCache {
   readonly #records: LRUCache<string, KnownRecord>
   readonly #pages: LRUCache<string, KnownPage>
   readonly #indexes: LRUCache<string, KnownIndex>
-  readonly #views = new Views()
+  readonly #views = new Views((base, changed) => this.forget(base, changed))
 
   /** @param bytes the memory that it may take, roughly; a mebibyte at least */
   constructor(bytes = defaultCacheBytes()) {
@@ -92,7 +92,19 @@ export class ReadCache {
 
   /** Remembers the last commits of a partition, and forgets what they have changed. See `Views.note`. */
   noteCommits(base: string, text: string | null, after: string | undefined): View {
-    return this.#views.note(base, text, after, (changed) => this.forget(base, changed))
+    return this.#views.note(base, text, after)
+  }
+
+  /**
+   * Forgets what a commit of this process has changed, and remembers what it has written.
+   * @param texts in Redis, of what it puts
+   */
+  noteOwnCommit(base: string, change: Change, texts: readonly string[], { revision, previous }: CommitRevisions): void {
+    const view = this.#views.noteOwn(base, revision, changedBy(change), previous)
+    let i = 0
+    for (const [key, value] of change.put)
+      this.#noteWritten(`${base}:r:${key}`, { revision: change.revision, value }, texts[i++]!.length, view)
+    for (const key of change.remove) this.#noteWritten(`${base}:r:${key}`, null, 0, view)
   }
 
   /** Forgets what may have changed. Values stay: they may be found unchanged. */
@@ -121,13 +133,10 @@ export class ReadCache {
     return stored
   }
 
-  /**
-   * Remembers a record that a commit of this process has written; null: it has removed it. By now others may have changed it.
-   * @param length of its text in Redis
-   */
-  noteWritten(name: string, stored: Stored | null, length: number): void {
+  /** @param view undefined: by now others may have changed it */
+  #noteWritten(name: string, stored: Stored | null, length: number, view: View | undefined): void {
     if (stored !== null) freeze(stored.value)
-    this.#records.set(name, { stored, length, view: undefined, at: undefined })
+    this.#records.set(name, { stored, length, view, at: view?.revision })
   }
 
   /** See `Store.recall`. */
@@ -230,7 +239,8 @@ export class ReadCache {
     const { after, names } = question
     const isOneMoment = first === last
     const view = this.noteCommits(base, first, after)
-    const ahead = view.commits === first ? undefined : changedSince(view.commits, lastRevisionOf(first))
+    const revision = lastRevisionOf(first)
+    const ahead = view.revision === revision ? undefined : this.#views.changedBetween(revision, view.revision)
     const isOutdated = (key: string, text: string | null) =>
       ahead !== undefined && (ahead.records.includes(key) || (text === null && mayBeAppended(key)))
     for (const [i, name] of names.entries())

@@ -2,7 +2,7 @@ import type { Change, IndexRange, ReadRequest, Snapshot, Template } from '../por
 import type { Connection } from './client.ts'
 import type { Decode, ReadReply } from './codec.ts'
 import type { Identity } from './identity.ts'
-import { changedBy, lastRevisionOf } from './last-commits.ts'
+import { lastRevisionOf, type CommitRevisions } from './last-commits.ts'
 import { FIRST_BYTES, readInSteps } from './long-reads.ts'
 import type { Run } from './pool.ts'
 import type { Question } from './question.ts'
@@ -51,14 +51,9 @@ export class Reads {
     return this.#cache.recall(`${this.#prefix}:{${partition}}`, records)
   }
 
-  /** Forgets what a commit of this process has changed, and remembers what it has written. @param texts in Redis, of what it puts */
-  noteCommit(partition: string, change: Change, texts: readonly string[]): void {
-    const base = `${this.#prefix}:{${partition}}`
-    const { revision, put, remove } = change
-    this.#cache.forget(base, changedBy(change))
-    let i = 0
-    for (const [key, value] of put) this.#cache.noteWritten(`${base}:r:${key}`, { revision, value }, texts[i++]!.length)
-    for (const key of remove) this.#cache.noteWritten(`${base}:r:${key}`, null, 0)
+  /** Remembers a commit of this process. @param texts in Redis, of what it puts */
+  noteCommit(partition: string, change: Change, texts: readonly string[], revisions: CommitRevisions): void {
+    this.#cache.noteOwnCommit(`${this.#prefix}:{${partition}}`, change, texts, revisions)
   }
 
   async #read(base: string, request: ReadRequest): Promise<Snapshot | null> {
@@ -88,7 +83,7 @@ export class Reads {
     const last = isOneCommand ? first : after
     const view = this.#cache.noteAnswers(base, question, { first, records, pages, revisions, last })
     // What was counted is true at this revision only.
-    if (counts.length > 0 && (first !== last || view.commits !== last)) return undefined
+    if (counts.length > 0 && (first !== last || view.revision !== lastRevisionOf(last))) return undefined
     const answer = this.#cache.answer(base, request, view)
     return answer && { ...answer, counts }
   }

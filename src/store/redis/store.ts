@@ -152,12 +152,11 @@ export class RedisStore implements Store {
   async commit(partition: string, change: Change): Promise<'done' | 'conflict'> {
     await this.#leases.pass(partition, change.lease)
     const encoded = encodeChange(change)
-    const outcome = await this.#commits.send(this.#key(partition), encoded)
-    if (outcome === 'done') {
-      this.#reads.noteCommit(partition, change, encoded.records)
-      this.#commitPubSub.notify(partition, change)
-    }
-    return outcome
+    const revisions = await this.#commits.send(this.#key(partition), encoded)
+    if (revisions === 'conflict') return 'conflict'
+    this.#reads.noteCommit(partition, change, encoded.texts, revisions)
+    this.#commitPubSub.notify(partition, change)
+    return 'done'
   }
 
   /**
