@@ -56,6 +56,17 @@ describe('the connections of a pool', () => {
     expect(used.slice(2)).toEqual(used.slice(0, 2))
   })
 
+  test('are the same for all commands of a group, and others are used for other groups', async () => {
+    const [clients, groups] = [[new FakeClient(), new FakeClient()], Array.from({ length: 20 }, (_, i) => `lk:{wsp_${i}}`)]
+    const pool = poolOf(clients)
+    const usedBy = async (group: string) => pool.run(identity, group)
+    const used = await Promise.all(groups.map(usedBy))
+    expect(await Promise.all(groups.map(usedBy))).toEqual(used)
+    expect(new Set(used)).toEqual(new Set(clients))
+    ;(used[0] as FakeClient).status = 'reconnecting'
+    expect(await usedBy(groups[0]!)).toBe(clients.find((client) => client !== used[0]))
+  })
+
   test('are skipped while they are not open', async () => {
     const clients = [new FakeClient(), new FakeClient('reconnecting')]
     const pool = poolOf(clients)

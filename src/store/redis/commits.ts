@@ -76,7 +76,7 @@ export class CommitSender {
     const [ttl, resent] = isResent ? ([RESENT_MARKER_TTL, '1'] as const) : ([MARKER_TTL, '0'] as const)
     const values = [revision, ttl, resent, state, isResent ? line.slice(0, -revision.length) + state : line, lists, ...texts] as const
     const replication = this.#replication
-    if (replication === undefined) return this.#pool.run((client) => client.lkCommit(key, ...values))
+    if (replication === undefined) return this.#pool.run((client) => client.lkCommit(key, ...values), key.slice(0, -2))
     const [reply, replicas] = await this.#pool.run((client) => sendAndWait(client, ['eval', COMMIT, 1, key, ...values], replication))
     if (isDone(reply)) this.#requireReplicas(replicas)
     return reply

@@ -49,8 +49,8 @@ export class CommandFailed extends Error {
   }
 }
 
-/** Runs a command, and throws {@link StorageUnavailable} when it fails. */
-export type Run = <T>(command: (client: Connection) => Promise<T>) => Promise<T>
+/** Runs a command, and throws {@link StorageUnavailable} when it fails. See {@link Pool.run}. */
+export type Run = <T>(command: (client: Connection) => Promise<T>, group?: string) => Promise<T>
 
 /** Connections that share the load. They reconnect automatically. */
 export class Pool {
@@ -78,18 +78,20 @@ export class Pool {
 
   /**
    * Runs a command over one of the open connections.
+   * @param group the commands of a group have one connection as long as it is open, so their replies come in the order in which they were
+   * executed, and they are sent together. Other commands take the connections in turn.
    * @param redirections how many redirections of a cluster are followed
    * @throws {CommandFailed}
    */
-  async run<T>(command: (client: Connection) => Promise<T>, redirections = 2): Promise<T> {
-    const client = this.#next()
+  async run<T>(command: (client: Connection) => Promise<T>, group?: string, redirections = 2): Promise<T> {
+    const client = this.#clientFor(group)
     try {
       return await command(client)
     } catch (error) {
       // MOVED: the slot is on another node, and the command has not been executed.
       if (redirections > 0 && client instanceof Cluster && MOVED.test((error as Error).message)) {
         await new Promise((resolve) => client.refreshSlotsCache(resolve))
-        return this.run(command, redirections - 1)
+        return this.run(command, group, redirections - 1)
       }
       // All connections lead to the same server, so the next attempt should not use another unresponsive one.
       const failed = new CommandFailed(error as Error)
@@ -100,13 +102,14 @@ export class Pool {
 
   /**
    * Runs a command that changes nothing. If its connection is lost, it is repeated on a new connection, for a while.
+   * @param group see {@link Pool.run}
    * @throws {CommandFailed}
    */
-  async runRead<T>(command: (client: Connection) => Promise<T>): Promise<T> {
+  async runRead<T>(command: (client: Connection) => Promise<T>, group?: string): Promise<T> {
     const deadline = performance.now() + this.#repeatReadsFor
     for (;;) {
       try {
-        return await this.run(command)
+        return await this.run(command, group)
       } catch (error) {
         const { refused, timedOut } = error as CommandFailed
         if (refused || timedOut || performance.now() > deadline) throw error
@@ -148,14 +151,23 @@ export class Pool {
     for (const client of this.#clients) client.disconnect()
   }
 
-  /** The next connection that is open, or any connection when none is. */
-  #next(): Connection {
-    for (let i = 0; i < this.#clients.length; i++) {
-      this.#turn = (this.#turn + 1) % this.#clients.length
-      if (this.#clients[this.#turn]!.status === 'ready') break
+  /** The connection of a group, or the next one, if it is open; otherwise one that is, or any connection when none is. */
+  #clientFor(group: string | undefined): Connection {
+    const { length } = this.#clients
+    const first = group === undefined ? this.#turn++ : hashOf(group)
+    for (let i = 0; i < length; i++) {
+      const client = this.#clients[(first + i) % length]!
+      if (client.status === 'ready') return client
     }
-    return this.#clients[this.#turn]!
+    return this.#clients[first % length]!
   }
+}
+
+/** A number that is the same for the same text. */
+function hashOf(text: string): number {
+  let hash = 0
+  for (let i = 0; i < text.length; i++) hash = (31 * hash + text.charCodeAt(i)) >>> 0
+  return hash
 }
 
 /**

@@ -79,7 +79,7 @@ export class Reads {
         indexes.size === 0 ? [] : client.hmget(`${base}:v`, ...indexes.keys()),
         isOneCommand ? null : client.get(`${base}:n`),
       ])
-    const [[first = null, ...records], pages, counts, revisions, after] = await this.#run(asked)
+    const [[first = null, ...records], pages, counts, revisions, after] = await this.#run(asked, base)
     const last = isOneCommand ? first : after
     const view = this.#cache.noteAnswers(base, question, { first, records, pages, revisions, last })
     // What was counted is true at this revision only.
@@ -93,7 +93,7 @@ export class Reads {
     let at: string | undefined
     const send = async (text: string) => {
       const after = this.#cache.revisionOf(base)
-      const reply = (await this.#run((client) => client.lkRead(`${base}:n`, text))) as ReadReply | null
+      const reply = (await this.#run((client) => client.lkRead(`${base}:n`, text), base)) as ReadReply | null
       if (reply !== null) {
         view = this.#cache.noteCommits(base, reply[4], after)
         at = lastRevisionOf(reply[4])

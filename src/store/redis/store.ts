@@ -18,7 +18,7 @@ import { dumpPartition } from './dump.ts'
 import { Identity, readOnce } from './identity.ts'
 import { ReadCache } from './read-cache.ts'
 import { Reads } from './reads.ts'
-import { CommandFailed, openClient, Pool, throwUnavailable, toUnavailable, withTimeout } from './pool.ts'
+import { CommandFailed, openClient, Pool, throwUnavailable, toUnavailable, withTimeout, type Run } from './pool.ts'
 import { scanIndexNames, scanPartitions, scanRecords, scanUnlisted } from './scan.ts'
 
 /** The format of all keys and values. A Redis with data of another format is refused. */
@@ -232,7 +232,7 @@ export class RedisStore implements Store {
     for (const pool of this.#pools) pool.close()
   }
 
-  readonly #run = <T>(command: (client: Connection) => Promise<T>): Promise<T> => this.#pool.runRead(command).catch(throwUnavailable)
+  readonly #run: Run = (command, group) => this.#pool.runRead(command, group).catch(throwUnavailable)
 
   #key(partition: string): string {
     return `${this.#prefix}:{${partition}}:n`
