@@ -42,6 +42,8 @@ interface KnownRecord {
 interface KnownIndex {
   /** null: it is empty */
   readonly revision: string | null
+  /** whether it had another revision before */
+  readonly hasChanged: boolean
   /** undefined: it may have changed */
   view: View | undefined
 }
@@ -157,7 +159,7 @@ export class ReadCache {
     // An index can be empty again and again, so its pages are new then.
     const isSame = known?.revision === revision && (revision !== null || known.view === view)
     if (isSame) known.view = view ?? known.view
-    else this.#indexes.set(name, { revision, view })
+    else this.#indexes.set(name, { revision, hasChanged: known !== undefined, view })
   }
 
   /** Remembers the entries that a range has at the revision of its index, which was remembered right before. */
@@ -198,8 +200,8 @@ export class ReadCache {
     for (const range of ranges) {
       const index = addIndex(range.index)
       const page = this.#pages.get(nameOf(base, range))
-      // It costs less to read a few entries than to ask again because they have changed.
-      const isFew = range.fetch === undefined && range.limit <= FEW_ENTRIES && indexes.has(range.index)
+      // It costs less to read a few entries than to ask again because they have changed, or change meanwhile.
+      const isFew = range.fetch === undefined && range.limit <= FEW_ENTRIES && (indexes.has(range.index) || index?.hasChanged === true)
       if (!isFew && page !== undefined && page.index === index) for (const name of page.names) add(name)
       // A script reads entries and records at once.
       else if (page === undefined && range.fetch !== undefined && index?.revision !== null) return undefined
