@@ -29,11 +29,10 @@ export function prefetch(services: Services, tx: Transaction, call: Call, route:
   const target = readsOf(operation.target, params, { userId: memberOf(token, 'user_id'), tokenHash })
   if (target instanceof ApiError) return undefined
   const further = call.key?.reads(clock) ?? []
-  const [counts, ranges] = [operation.counts?.(params) ?? [], operation.ranges?.(params) ?? []]
+  const ranges = operation.ranges?.(params) ?? []
   const records = [token, membership, ...target, ...further]
-  if (mayRecall && !operation.isRead && ranges.length === 0 && recalls.mayNext(operation.id) && tx.recall({ records, counts }))
-    return undefined
-  const prefetched = tx.prefetch({ records, counts, ranges })
+  if (mayRecall && !operation.isRead && ranges.length === 0 && recalls.mayNext(operation.id) && tx.recall(records)) return undefined
+  const prefetched = tx.prefetch({ records, counts: operation.counts?.(params) ?? [], ranges })
   return andThen(prefetched, () => undefined)
 }
 

@@ -1,4 +1,4 @@
-import { conflict } from '../model/errors.ts'
+import { conflict, type ApiError } from '../model/errors.ts'
 import { limits } from '../model/limits.ts'
 import type { Index } from '../store/indexes.ts'
 import type { Transaction } from '../store/transaction.ts'
@@ -34,7 +34,7 @@ export function capacityMessage(capacity: Capacity): string {
  * @throws {ApiError} `conflict`, with `limit`
  */
 export async function requireCapacity(tx: Transaction, index: Index<unknown>, capacity: Capacity): Promise<void> {
-  requireCapacityOf(await tx.count(index, limits[capacity] - 1), capacity)
+  if (!(await tx.hasAtMost(index, limits[capacity] - 1))) throw full(capacity)
 }
 
 /**
@@ -42,5 +42,9 @@ export async function requireCapacity(tx: Transaction, index: Index<unknown>, ca
  * @throws {ApiError} `conflict`, with `limit`
  */
 export function requireCapacityOf(count: number, capacity: Capacity): void {
-  if (count >= limits[capacity]) throw conflict(capacityMessage(capacity), { limit: limits[capacity] })
+  if (count >= limits[capacity]) throw full(capacity)
+}
+
+function full(capacity: Capacity): ApiError {
+  return conflict(capacityMessage(capacity), { limit: limits[capacity] })
 }

@@ -59,8 +59,8 @@ export class Transaction implements CommittingTransaction {
   #performed: PerformedOperations | undefined
   /** undefined: it has recalled nothing */
   #recalled: 'unverified' | 'verified' | undefined
-  /** what the next read counts in addition */
-  #deferredCounts: readonly string[] | undefined
+  /** whether it has taken for true that an index has room */
+  #assumesRoom = false
 
   /**
    * @param lease the id of the lease that it commits in
@@ -158,21 +158,19 @@ export class Transaction implements CommittingTransaction {
    * Begins with what the process remembers of records, instead of a read (see `Store.recall`). The next read, or the commit, finds out whether
    * it is still true. Until then nothing that was decided may be answered, or have an effect outside of the transaction. It relies on each of
    * them as a whole: the members that a read would not rely on are as old as the rest.
-   * @param counts are counted by the next read
    * @returns whether the process remembers all of them; otherwise nothing is read
    */
-  recall({ records, counts }: { readonly records: readonly Read[]; readonly counts: readonly Index<unknown>[] }): boolean {
+  recall(records: readonly Read[]): boolean {
     const recalled = this.#store.recall(this.partition, toTemplates(records))
     if (recalled === undefined) return false
     for (const { key, stored } of recalled) if (key !== null) this.#reads.add(key, stored)
     this.#recalled = 'unverified'
-    this.#deferredCounts = counts.map(({ name }) => name)
     return true
   }
 
-  /** Whether it relies on what was recalled, and neither a read nor its commit has found it to be true. */
+  /** Whether it relies on what was recalled or assumed, and neither a read nor its commit has found it to be true. */
   get isUnverified(): boolean {
-    return this.#recalled === 'unverified'
+    return this.#recalled === 'unverified' || this.#assumesRoom
   }
 
   /** Whether it has begun with what was recalled. */
@@ -203,6 +201,18 @@ export class Transaction implements CommittingTransaction {
       if (count! <= limit) this.#reads.addCapacity(index.name, limit - this.#gainOf(index.name))
       return count!
     })
+  }
+
+  /**
+   * Whether an index has at most so many entries. If it does, the commit succeeds only if that is still true. A transaction that has recalled
+   * something takes it for true, and its commit finds out.
+   */
+  hasAtMost(index: Index<unknown>, limit: number): Awaitable<boolean> {
+    if (this.#recalled === undefined || this.#prefetched?.countsOf([index.name]) !== undefined)
+      return andThen(this.count(index, limit), (count) => count <= limit)
+    this.#assumesRoom = true
+    this.#reads.addCapacity(index.name, limit - this.#gainOf(index.name))
+    return true
   }
 
   /** Counts the entries of several indexes in one snapshot. The transaction does not rely on the counts. */
@@ -341,6 +351,7 @@ export class Transaction implements CommittingTransaction {
     }
     return andThen(this.#store.commit(this.partition, change), (outcome) => {
       if (outcome === 'conflict') throw new TransactionConflict()
+      this.#assumesRoom = false
       this.#verify()
       for (const done of this.#whenCommitted ?? []) done()
     })
@@ -406,21 +417,16 @@ export class Transaction implements CommittingTransaction {
   /** @throws {TransactionConflict} if something read before has changed */
   #read(templates: readonly Template[], ranges: readonly RangeRequest[], counts: readonly string[]): Awaitable<Snapshot> {
     const { records, indexes } = this.#reads.expectation
-    const deferred = this.#deferredCounts
     const read = this.#store.read(this.partition, {
       records: templates,
       ranges: ranges.map(({ index, options }) => toIndexRange(index, widened(options, this.#writtenTo(index.name)))),
-      counts: deferred === undefined ? counts : [...counts, ...deferred],
+      counts,
       expect: { records, indexes, capacity: NO_CAPACITY },
       beforeStep: this.#beforeStep,
     })
     return andThen(read, (found) => {
       const snapshot = consistent(found)
       this.#verify()
-      if (deferred === undefined) return snapshot
-      this.#deferredCounts = undefined
-      const prefetched = (this.#prefetched ??= new Prefetched())
-      for (const [i, name] of deferred.entries()) prefetched.addCount(name, snapshot.counts[counts.length + i]!)
       return snapshot
     })
   }

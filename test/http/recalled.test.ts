@@ -84,10 +84,31 @@ describe('a write that begins with what its process remembers', () => {
     expect((await stored())!.title).toBe('New')
   })
 
-  test('counts what it has to with its next read', async () => {
-    const create = () => service.send(person.write, 'POST', `/boards/${board.id}/cards`, { column_id: column, title: 'Card' })
-    const [{ status }, trips] = await counted(create)
-    expect({ status, trips, recalled }).toEqual({ status: 201, trips: 2, recalled: 1 })
+  let labels = 0
+  const create = (query = '') =>
+    service.send(person.write, 'POST', `/boards/${board.id}/cards${query}`, { column_id: column, title: 'Card' })
+
+  test.each<[what: string, write: () => ReturnType<typeof patch>, expected: number]>([
+    ['a card, which is placed behind the last one', create, 2],
+    ['a label', () => service.send(person.write, 'POST', `/boards/${board.id}/labels`, { name: `L${labels++}`, color: '#ff0000' }), 1],
+  ])('leaves it to the commit to count: %s', async (_what, write, expected) => {
+    await write()
+    recalled = 0
+    const [{ status }, trips] = await counted(write)
+    expect({ status, trips, recalled }).toEqual({ status: 201, trips: expected, recalled: 1 })
+  })
+
+  test.each(['', '?dry_run=true'])('is refused if there is no room: %j', async (query) => {
+    await elsewhere(keys.column(column), (value) => ({ ...value, wip_limit: 2 }))
+    expect((await create()).status).toBe(201)
+    recalled = 0
+    const { status, body } = await create(query)
+    expect({ status, limit: body.error.limit, recalled, attempts: attempts() }).toEqual({
+      status: 409,
+      limit: 'wip_limit',
+      recalled: 1,
+      attempts: 1,
+    })
   })
 
   test('has what another process has written', async () => {

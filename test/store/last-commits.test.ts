@@ -35,6 +35,6 @@ test('what has changed is known across commits of this process, and texts that d
   expect(commits.changedBetween('r4', 'r1')).toBeUndefined()
 })
 
-test('the last revision is that of the last line, also of a text of an earlier version', () => {
+test('the last line has the last revision, also in a text that an earlier version has written', () => {
   expect([null, 'r9', 'r9\n r10', removed + put, LONG].map(lastRevisionOf)).toEqual(['', 'r9', 'r10', 'r3', 'r4'])
 })

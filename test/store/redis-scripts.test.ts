@@ -23,14 +23,9 @@ const commit = (
   revision: string,
   { ttl = SHORT, resent = false, expected = [] as string[], lease = '', changes = [] as IndexChange[] } = {},
 ) => {
-  const lists = [
-    ...[lease, 0],
-    ...[expected.length, ...expected.flatMap((one) => ['a:1', one, ''])],
-    ...[0, 0],
-    ...[1, 'a:1', 1],
-    ...[0, 0],
-    ...[changes.length, ...changes.flatMap(([name, add, remove]) => [name, add.length, remove.length, ...add, ...remove])],
-  ]
+  const expectations = expected.flatMap((one) => ['a:1', one, ''])
+  const indexes = changes.flatMap(([name, add, remove]) => [name, add.length, remove.length, ...add, ...remove])
+  const lists = [lease, 0, expected.length, ...expectations, 0, 0, 1, 'a:1', 1, 0, 0, changes.length, ...indexes]
   const values = [resent ? '1' : '0', revision, `\n ${revision}`, `${lists.join('\0')}\0`, `${revision} {}`] as const
   return run((client) => client.lkCommit(`${base}:n`, revision, ttl, ...values))
 }

@@ -66,7 +66,7 @@ describe('a part of a record', () => {
     const { records } = (await store.read('w1', readRequest({ records: [board] })))!
     store.recall = () => records
     await rename('B')
-    tx.recall({ records: [access], counts: [] })
+    tx.recall([access])
     expect({ known: tx.known(board)?.name, outcome: await outcomeOfCommit() }).toEqual({ known: 'A', outcome: 'conflict' })
   })
 

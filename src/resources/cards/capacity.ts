@@ -22,7 +22,7 @@ export async function requireCardCapacity(tx: Transaction, boardId: string, { ca
   const notArchived = indexes.boardActiveCards(boardId)
   const room = limits.cardsPerBoard - cards
   // Cards of archived columns are among them, so there may be fewer that count, but never more.
-  if ((await tx.count(notArchived, room)) <= room) return
+  if (await tx.hasAtMost(notArchived, room)) return
   const hidden = await countHidden(tx, boardId, column)
   requireCapacityOf((await tx.count(notArchived, room + hidden)) - hidden + cards - 1, 'cardsPerBoard')
 }
@@ -36,7 +36,7 @@ export const WIP_LIMIT = 'The column has as many active cards as its WIP limit a
  */
 export async function requireWipCapacity(tx: Transaction, { id, wip_limit }: Pick<Column, 'id' | 'wip_limit'>): Promise<void> {
   if (wip_limit === null) return
-  if ((await tx.count(indexes.cards('active', id), wip_limit - 1)) >= wip_limit) throw conflict(WIP_LIMIT, { limit: 'wip_limit' })
+  if (!(await tx.hasAtMost(indexes.cards('active', id), wip_limit - 1))) throw conflict(WIP_LIMIT, { limit: 'wip_limit' })
 }
 
 /** Counts the cards that are only archived with their column. The commit succeeds only if that is still true. */

@@ -64,7 +64,8 @@ function prefetchPlace(tx: Transaction, columnId: string | undefined, place: Pla
   }
   if (column.length === 0) return undefined
   const { records, ranges } = positionReads(cardsOf(columnId!), { to })
-  return tx.prefetch({ records: [...column, ...records, ...further], ranges, counts: [indexes.cards('active', columnId!)] })
+  const counts = tx.hasRecalled ? [] : [indexes.cards('active', columnId!)]
+  return tx.prefetch({ records: [...column, ...records, ...further], ranges, counts })
 }
 
 /**

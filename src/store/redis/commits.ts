@@ -70,7 +70,7 @@ export class CommitSender {
     this.#requireReplicas(replicas)
   }
 
-  /** @param state the revision of the partition after the commit: that of the change, unless the commit is resent */
+  /** @param state the revision of the partition after the commit: the revision of the change, unless the commit is resent */
   async #attempt(key: string, { revision, line, lists, texts }: EncodedChange, state: string): Promise<unknown> {
     const isResent = state !== revision
     const [ttl, resent] = isResent ? ([RESENT_MARKER_TTL, '1'] as const) : ([MARKER_TTL, '0'] as const)

@@ -45,7 +45,7 @@ export function lastRevisionOf(text: string | null): string {
   return text === null ? '' : text.slice(Math.max(text.lastIndexOf(' '), text.lastIndexOf('\n')) + 1)
 }
 
-/** The last commits of all partitions, as far as this process knows them. A revision is never used again, in any partition. */
+/** The last commits of all partitions that this process knows. A revision is never used again, in any partition. */
 export class LastCommits {
   readonly #commits = new LRUCache<string, Commit>({ max: COMMITS })
 

@@ -7,7 +7,7 @@ import { COMMAND_TIMEOUT, createRedisDriver, databaseOf, type Connection, type R
 import { BEGIN_DUMP, DUMP, END_DUMP } from './dump-scripts.ts'
 import { guardReplies } from './replies.ts'
 import { COMMIT, END_TURN, READ } from './scripts.ts'
-import { tagsOfMasters, type SlotTable } from './slots.ts'
+import { slotOf, tagsOfMasters, type SlotTable } from './slots.ts'
 
 /** How long it may take to connect, in milliseconds. Without it, the client would ask unreachable sentinels forever. */
 const CONNECT_TIMEOUT = 5 * COMMAND_TIMEOUT
@@ -154,20 +154,13 @@ export class Pool {
   /** The connection of a group, or the next one, if it is open; otherwise one that is, or any connection when none is. */
   #clientFor(group: string | undefined): Connection {
     const { length } = this.#clients
-    const first = group === undefined ? this.#turn++ : hashOf(group)
+    const first = group === undefined ? this.#turn++ : slotOf(group)
     for (let i = 0; i < length; i++) {
       const client = this.#clients[(first + i) % length]!
       if (client.status === 'ready') return client
     }
     return this.#clients[first % length]!
   }
-}
-
-/** A number that is the same for the same text. */
-function hashOf(text: string): number {
-  let hash = 0
-  for (let i = 0; i < text.length; i++) hash = (31 * hash + text.charCodeAt(i)) >>> 0
-  return hash
 }
 
 /**

@@ -2,16 +2,14 @@ import { getHeapStatistics } from 'node:v8'
 import { LRUCache } from 'lru-cache'
 import { mayBeAppended } from '../appended.ts'
 import { lastWord } from '../indexes.ts'
-import { freeze, isAsExpected } from '../partition.ts'
+import { isAsExpected } from '../partition.ts'
 import type { Change, IndexRange, ReadRequest, Snapshot, Stored, Template } from '../port.ts'
 import { resolveTemplates } from '../templates.ts'
-import { decodeStored, hasRevision } from './codec.ts'
+import { KnownRecords } from './known-records.ts'
 import { changedBy, lastRevisionOf, type Changed, type CommitRevisions } from './last-commits.ts'
 import type { Answers, Question } from './question.ts'
 import { Views, type View } from './views.ts'
 
-/** The memory that a record takes, as a multiple of its JSON, and in addition, with its name, in bytes. */
-const [MEMORY_FACTOR, RECORD_BYTES] = [2, 400]
 /** The memory that an entry of a page takes, in bytes, and that an index takes. */
 const [ENTRY_BYTES, INDEX_BYTES] = [250, 300]
 /** The least size, in bytes: what one request reads has a place in it. */
@@ -20,23 +18,10 @@ const LEAST_BYTES = 1024 * 1024
 const [PAGES, INDEXES] = [0.15, 0.05]
 /** So many entries without their records are asked for with the revision of their index. */
 const FEW_ENTRIES = 8
-/** The length of a record that is not known, in characters, until it is read. */
-const UNKNOWN_LENGTH = 8192
 
 /** The memory that a cache may take by default, in bytes: an eighth of what the process may use for objects. */
 function defaultCacheBytes(): number {
   return getHeapStatistics().heap_size_limit / 8
-}
-
-/** A record; null: it was absent. */
-interface KnownRecord {
-  readonly stored: Stored | null
-  /** of its text in Redis */
-  readonly length: number
-  /** undefined: it may have changed */
-  view: View | undefined
-  /** the revision of the partition at that moment. Commits do not name what they append, so such a record is absent for no longer. */
-  at: string | undefined
 }
 
 interface KnownIndex {
@@ -66,7 +51,7 @@ const UNKNOWN: Stored = { revision: '', value: {} }
  * what the commits since a revision do not name is as it was, whoever made them.
  */
 export class ReadCache {
-  readonly #records: LRUCache<string, KnownRecord>
+  readonly #records: KnownRecords
   readonly #pages: LRUCache<string, KnownPage>
   readonly #indexes: LRUCache<string, KnownIndex>
   readonly #views = new Views((base, changed) => this.forget(base, changed))
@@ -74,17 +59,14 @@ export class ReadCache {
   /** @param bytes the memory that it may take, roughly; a mebibyte at least */
   constructor(bytes = defaultCacheBytes()) {
     const part = (share: number) => Math.ceil(Math.max(bytes, LEAST_BYTES) * share)
-    this.#records = new LRUCache({
-      maxSize: part(1 - PAGES - INDEXES),
-      sizeCalculation: ({ length }) => MEMORY_FACTOR * length + RECORD_BYTES,
-    })
+    this.#records = new KnownRecords(part(1 - PAGES - INDEXES))
     this.#pages = new LRUCache({ maxSize: part(PAGES), sizeCalculation: ({ entries }) => ENTRY_BYTES * entries.length + INDEX_BYTES })
     this.#indexes = new LRUCache({ maxSize: part(INDEXES), sizeCalculation: () => INDEX_BYTES })
   }
 
   /** The memory that it takes, roughly. */
   get bytes(): number {
-    return this.#records.calculatedSize + this.#pages.calculatedSize + this.#indexes.calculatedSize
+    return this.#records.bytes + this.#pages.calculatedSize + this.#indexes.calculatedSize
   }
 
   /** The revision that is known of a partition; undefined: none. */
@@ -105,17 +87,17 @@ export class ReadCache {
     const view = this.#views.noteOwn(base, revision, changedBy(change), previous)
     let i = 0
     for (const [key, value] of change.put)
-      this.#noteWritten(`${base}:r:${key}`, { revision: change.revision, value }, texts[i++]!.length, view)
-    for (const key of change.remove) this.#noteWritten(`${base}:r:${key}`, null, 0, view)
+      this.#records.set(`${base}:r:${key}`, { revision: change.revision, value }, texts[i++]!.length, view)
+    for (const key of change.remove) this.#records.set(`${base}:r:${key}`, null, 0, view)
   }
 
   /** Forgets what may have changed. Values stay: they may be found unchanged. */
   forget(base: string, { records, indexes }: Changed): void {
-    for (const known of [
-      ...records.map((key) => this.#records.peek(`${base}:r:${key}`)),
-      ...indexes.map((index) => this.#indexes.peek(`${base}:i:${index}`)),
-    ])
+    for (const key of records) this.#records.forget(`${base}:r:${key}`)
+    for (const index of indexes) {
+      const known = this.#indexes.peek(`${base}:i:${index}`)
       if (known !== undefined) known.view = undefined
+    }
   }
 
   /**
@@ -124,30 +106,16 @@ export class ReadCache {
    * @returns the same object as before if it has not changed
    */
   noteRecord(name: string, text: string | null, view: View | undefined): Stored | null {
-    const known = this.#records.get(name)
-    if (known !== undefined && hasRevision(text, known.stored?.revision)) {
-      if (view !== undefined) Object.assign(known, { view, at: view.revision })
-      return known.stored
-    }
-    const stored = decodeStored(text)
-    if (stored !== null) freeze(stored.value)
-    this.#records.set(name, { stored, length: text?.length ?? 0, view, at: view?.revision })
-    return stored
-  }
-
-  /** @param view undefined: by now others may have changed it */
-  #noteWritten(name: string, stored: Stored | null, length: number, view: View | undefined): void {
-    if (stored !== null) freeze(stored.value)
-    this.#records.set(name, { stored, length, view, at: view?.revision })
+    return this.#records.note(name, text, view)
   }
 
   /** See `Store.recall`. */
   recall(base: string, templates: readonly Template[]): Snapshot['records'] | undefined {
     let isKnown = true
     const found = resolveTemplates(templates, (key) => {
-      const known = this.#records.get(`${base}:r:${key}`)
-      isKnown &&= known !== undefined
-      return known?.stored ?? null
+      const stored = this.#records.get(`${base}:r:${key}`)
+      isKnown &&= stored !== undefined
+      return stored ?? null
     })
     return isKnown ? found : undefined
   }
@@ -179,13 +147,13 @@ export class ReadCache {
     if (keys === undefined) return undefined
     const view = this.#views.get(base)
     // A few records cost no more than the question whether they have changed.
-    const isAsked = (name: string): boolean => ranges.length === 0 || this.#recordIn(view, name) === undefined
+    const isAsked = (name: string): boolean => ranges.length === 0 || this.#records.getIn(view, name) === undefined
     const names = keys.flatMap((key) => (key === null ? [] : `${base}:r:${key}`)).filter(isAsked)
     let length = 0
     const add = (name: string): void => {
       if (!isAsked(name)) return
       names.push(name)
-      length += this.#records.peek(name)?.length ?? UNKNOWN_LENGTH
+      length += this.#records.lengthOf(name)
     }
     for (const key of expect.records.keys()) add(`${base}:r:${key}`)
     const indexes = new Map<string, string | null | undefined>()
@@ -213,19 +181,12 @@ export class ReadCache {
     return { names, indexes, ranges: unknown, length, after: view?.revision }
   }
 
-  /** @returns null: it is absent; undefined: that is not known */
-  #recordIn(view: View | undefined, name: string): Stored | null | undefined {
-    const known = this.#records.get(name)
-    if (view === undefined || known?.view !== view) return undefined
-    return known.stored === null && known.at !== view.revision && mayBeAppended(name) ? undefined : known.stored
-  }
-
   /** @returns null in place of a key that a template does not have; undefined: a record that a template refers to is not known */
   #guessKeys(base: string, templates: readonly Template[]): (string | null)[] | undefined {
     let isKnown = true
     const guessed = resolveTemplates(templates, (key) => {
-      const known = this.#records.get(`${base}:r:${key}`)
-      return known === undefined ? UNKNOWN : known.stored
+      const stored = this.#records.get(`${base}:r:${key}`)
+      return stored === undefined ? UNKNOWN : stored
     })
     for (const template of templates)
       if (typeof template !== 'string')
@@ -268,7 +229,7 @@ export class ReadCache {
       return known?.view === view ? known : undefined
     }
     for (const [key, expected] of expect.records) {
-      const stored = this.#recordIn(view, `${base}:r:${key}`)
+      const stored = this.#records.getIn(view, `${base}:r:${key}`)
       if (stored === undefined) return undefined
       if (!isAsExpected(stored ?? undefined, expected)) return null
     }
@@ -279,7 +240,7 @@ export class ReadCache {
     }
     let isKnown = true
     const found = resolveTemplates(records, (key) => {
-      const stored = this.#recordIn(view, `${base}:r:${key}`)
+      const stored = this.#records.getIn(view, `${base}:r:${key}`)
       isKnown &&= stored !== undefined
       return stored ?? null
     })
@@ -292,7 +253,7 @@ export class ReadCache {
       if (page?.index !== known) return undefined
       const fetched: (Stored | null)[] = []
       for (const name of page.names) {
-        const stored = this.#recordIn(view, name)
+        const stored = this.#records.getIn(view, name)
         if (stored === undefined) return undefined
         fetched.push(stored)
       }
