@@ -16,6 +16,8 @@ const sizes: Readonly<Record<Effort, RequestRounds>> = {
 }
 /** The rounds before those that count: a process still compiles code in them. */
 const WARM_UP_ROUNDS = 3
+/** What is on its way together shares system calls, so a request of many costs less than one of a few. */
+const CONNECTIONS = [8, 64]
 
 /** What a request may cost. */
 interface Goals {
@@ -45,8 +47,8 @@ interface Sample {
 
 /** What requests are sent to. */
 interface Measured {
-  /** Sends requests, or makes the reads that they are compared with. */
-  send(count: number, scenario: string): Promise<void>
+  /** Sends requests, or makes the reads that they are compared with, over so many connections. */
+  send(count: number, scenario: string, connections: number): Promise<void>
   /** The CPU time so far, in µs. */
   cpu(): Promise<Sample>
   stop(): Promise<void>
@@ -67,9 +69,9 @@ export const redis: BenchTable = {
     try {
       return {
         title:
-          'CPU time of a request in µs, 8 connections. MGET: the CPU time of Redis for the records of 100 cards and their board, without the ' +
-          'service. Each ratio is the median of the ratios of the rounds.',
-        head: ['request', 'memory', 'service', 'service ÷ memory', 'goal', 'Redis', 'goal', 'Redis ÷ MGET', 'goal'],
+          'CPU time of a request in µs. MGET: the CPU time of Redis for the records of 100 cards and their board, without the service. Each ' +
+          'ratio is the median of the ratios of the rounds.',
+        head: ['request', 'connections', 'memory', 'service', 'service ÷ memory', 'goal', 'Redis', 'goal', 'Redis ÷ MGET', 'goal'],
         rows: await rowsOf(measured, sizes[effort]),
       }
     } finally {
@@ -82,16 +84,20 @@ export const redis: BenchTable = {
 
 async function rowsOf(measured: Readonly<Record<'memory' | 'redis' | 'mget', Measured>>, { rounds, requests }: RequestRounds) {
   const rows: string[][] = []
-  for (const [scenario, goals] of Object.entries(scenarios)) {
+  const runs = Object.entries(scenarios).flatMap(([scenario, goals]) =>
+    CONNECTIONS.map((connections) => ({ scenario, goals, connections })),
+  )
+  for (const { scenario, goals, connections } of runs) {
     const isList = goals.mget !== undefined || scenario === CHANGED
     const names = isList ? (['memory', 'redis', 'mget'] as const) : (['memory', 'redis'] as const)
-    const turns = { rounds, warmUp: WARM_UP_ROUNDS, what: scenario }
-    const samples = await inTurns(names, turns, (name) => sampleOf(measured[name], scenario, requests))
+    const turns = { rounds, warmUp: WARM_UP_ROUNDS, what: `${scenario}, ${connections} connections` }
+    const samples = await inTurns(names, turns, (name) => sampleOf(measured[name], scenario, requests, connections))
     const [memory, service] = [samples.memory, samples.redis].map((all) => all.map((one) => one.service)) as [number[], number[]]
     const own = samples.redis.map((one) => one.redis)
     const mget = isList ? samples.mget.map((one) => one.redis) : undefined
     rows.push([
       scenario,
+      String(connections),
       formatSpread(spreadOf(memory)),
       formatSpread(spreadOf(service)),
       formatSpread(ratioOf(service, memory), 2),
@@ -105,16 +111,16 @@ async function rowsOf(measured: Readonly<Record<'memory' | 'redis' | 'mget', Mea
   return rows
 }
 
-async function sampleOf(measured: Measured, scenario: string, count: number): Promise<Sample> {
-  const whole = await usedBy(measured, scenario, count)
+async function sampleOf(measured: Measured, scenario: string, count: number, connections: number): Promise<Sample> {
+  const whole = await usedBy(measured, scenario, count, connections)
   // The writes between the lists are no part of the lists.
-  const writes = scenario === CHANGED ? await usedBy(measured, 'PATCH card', count) : { service: 0, redis: 0 }
+  const writes = scenario === CHANGED ? await usedBy(measured, 'PATCH card', count, connections) : { service: 0, redis: 0 }
   return { service: (whole.service - writes.service) / count, redis: (whole.redis - writes.redis) / count }
 }
 
-async function usedBy(measured: Measured, scenario: string, count: number): Promise<Sample> {
+async function usedBy(measured: Measured, scenario: string, count: number, connections: number): Promise<Sample> {
   const before = await measured.cpu()
-  await measured.send(count, scenario)
+  await measured.send(count, scenario, connections)
   const after = await measured.cpu()
   return { service: after.service - before.service, redis: after.redis - before.redis }
 }
@@ -122,12 +128,12 @@ async function usedBy(measured: Measured, scenario: string, count: number): Prom
 /** @param cpuOfRedis in µs */
 async function startService(storage: string, cpuOfRedis: () => Promise<number>): Promise<Measured> {
   const server = await ServerProcess.startService(storage, { args: ['--demo'] })
-  const client = new Client(server.url, server.adminToken)
-  const workspace = await Workspace.create(client)
+  const workspace = await Workspace.create(new Client(server.url, server.adminToken))
   const next = requestsIn(workspace)
   return {
-    async send(count, scenario) {
+    async send(count, scenario, connections) {
       if (scenario === 'POST card') await workspace.rotate(count)
+      const client = new Client(server.url, server.adminToken, connections)
       await client.sendAll(scenario === CHANGED ? 2 * count : count, next[scenario]!)
       // The service closes connections that wait for their next turn.
       client.close()
@@ -152,19 +158,19 @@ function requestsIn(workspace: Workspace): Record<string, () => BenchRequest> {
   }
 }
 
-/** Reads records of 100 cards and a board with MGET, over as many lanes as the service has connections. */
+/** Reads records of 100 cards and a board with MGET, so many at once as the service has connections. */
 async function recordsIn(connection: Redis): Promise<Measured> {
   const [cards, boards] = await Promise.all(['card', 'board'].map((kind) => connection.keys(`lk:{*}:r:${kind}:*`)))
   const keys = [...cards!.slice(-100), boards![0]!]
   const client = connection.duplicate({ enableAutoPipelining: true })
   return {
-    async send(count, scenario) {
+    async send(count, scenario, connections) {
       if (scenario === 'PATCH card') return
       let sent = 0
       const lane = async (): Promise<void> => {
         while (sent++ < count) await client.mget(keys)
       }
-      await Promise.all(Array.from({ length: 8 }, lane))
+      await Promise.all(Array.from({ length: connections }, lane))
     },
     cpu: async () => ({ service: 0, redis: await cpuOf(connection) }),
     stop: async () => client.disconnect(),

@@ -71,7 +71,7 @@ describe('the outcome of a commit', () => {
 })
 
 describe('a lease in Redis', () => {
-  const begin = (id: string) => run((client) => client.set(`${base}:t`, id))
+  const begin = (id: string) => run((client) => client.set(`${base}:t`, id, 'PX', SHORT))
 
   test('makes the commits of others wait, and they have changed nothing', async () => {
     await begin('t1')
