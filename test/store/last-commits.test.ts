@@ -7,10 +7,15 @@ const removed = line('r2', { remove: ['b:1'], index: { i: { add: ['p 1'] } } })
 const put = line('r3', { put: { 'a:1': {} }, append: { log: { fetch: 'log:', values: [{}] } } })
 const LONG = line('r4', { remove: Array.from({ length: COMMITS_LENGTH }, (_, i) => `a:${i}`) })
 
+function changedBetween(commits: LastCommits, revision: string, other: string): Changed | undefined {
+  const all = commits.between(revision, other)?.map(({ changed }) => changed)
+  return all && { records: all.flatMap(({ records }) => records), indexes: all.flatMap(({ indexes }) => indexes) }
+}
+
 test.each<[string, string | null, string, Changed | undefined]>([
   ['the last commit', removed + put, 'r3', { records: [], indexes: [] }],
   ['a commit before', `\n r1${removed}${put}`, 'r2', { records: ['a:1'], indexes: ['log'] }],
-  ['several commits', `\n r1${removed}${put}`, 'r1', { records: ['a:1', 'b:1'], indexes: ['log', 'i'] }],
+  ['several commits', `\n r1${removed}${put}`, 'r1', { records: ['b:1', 'a:1'], indexes: ['i', 'log'] }],
   ['a commit whose changes are cut', `"]} r2${put}`, 'r2', { records: ['a:1'], indexes: ['log'] }],
   ['a commit whose revision is cut', `2${put}`, 'r2', undefined],
   ['a commit whose revision ends another one', `\n rr2${put}`, 'r2', undefined],
@@ -23,7 +28,7 @@ test.each<[string, string | null, string, Changed | undefined]>([
 ])('what has changed since %s', (_what, text, revision, changed) => {
   const commits = new LastCommits()
   commits.read(text)
-  expect(commits.changedBetween(revision, lastRevisionOf(text))).toEqual(changed)
+  expect(changedBetween(commits, revision, lastRevisionOf(text))).toEqual(changed)
 })
 
 test('what has changed is known across commits of this process, and texts that do not have all of it', () => {
@@ -31,8 +36,9 @@ test('what has changed is known across commits of this process, and texts that d
   commits.read(`\n r1${removed}`)
   commits.note('r3', { records: ['c:1'], indexes: [] }, 'r2')
   commits.read(line('r3', { put: { 'c:1': {} } }) + line('r4', { put: { 'd:1': {} } }))
-  expect(commits.changedBetween('r1', 'r4')).toEqual({ records: ['d:1', 'c:1', 'b:1'], indexes: ['i'] })
-  expect(commits.changedBetween('r4', 'r1')).toBeUndefined()
+  expect(commits.between('r1', 'r4')?.map(({ revision }) => revision)).toEqual(['r2', 'r3', 'r4'])
+  expect(changedBetween(commits, 'r1', 'r4')).toEqual({ records: ['b:1', 'c:1', 'd:1'], indexes: ['i'] })
+  expect(commits.between('r4', 'r1')).toBeUndefined()
 })
 
 test('the last line has the last revision, also in a text that an earlier version has written', () => {

@@ -86,8 +86,8 @@ class KeptAbsence extends ReadCache {
 
 /** Seeded bug: it takes its own commits for the only ones. */
 class OwnCommitsAlone extends ReadCache {
-  override noteOwnCommit(...[base, change, texts, { revision }]: Parameters<ReadCache['noteOwnCommit']>): void {
-    super.noteOwnCommit(base, change, texts, { revision, previous: this.revisionOf(base) })
+  override noteOutcome(...[base, sent, revisions]: Parameters<ReadCache['noteOutcome']>): void {
+    super.noteOutcome(base, sent, revisions && { ...revisions, previous: this.revisionOf(base) })
   }
 }
 

@@ -232,6 +232,20 @@ describe('a page that was read before', () => {
     expect(commands.slice(1, 2)).toEqual([['mget', names]])
   })
 
+  test('has what a commit of this process has written, although the reply to the commit comes later', async () => {
+    const mine = change({ put: { 'c:2': { n: 3 } } })
+    const commits = commit(mine.revision, ['c:2'], [])
+    let reply: (previous: string) => void = () => undefined
+    replies = { lkCommit: [new Promise((resolve) => (reply = resolve))], mget: [mget(commits), mget(commits)] }
+    const committed = store.commit('w1', mine)
+    await nextRound()
+    expect(await valuesOf()).toEqual([{ n: 1 }, { n: 3 }])
+    reply('r9')
+    await committed
+    expect(await valuesOf()).toEqual([{ n: 1 }, { n: 3 }])
+    expect(namesOfCommands()).toEqual(['lkCommit', 'mget', 'mget'])
+  })
+
   test('has an absent record that may be appended only as long as nothing is written', async () => {
     const request = { ...page, records: [APPENDED] }
     replies = { mget: [mget('r9', null), mget('r9'), mget(commit('r10', [], ['log'])), mget(commit('r10', [], ['log']), 'r10 {"n":5}')] }

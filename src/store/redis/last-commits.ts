@@ -7,6 +7,8 @@ const LINE_LENGTH = 500
 export const [COMMITS_LENGTH, KEPT_LENGTH] = [1500, 750]
 /** Commits of all partitions that are remembered. */
 const COMMITS = 2000
+/** How far a commit is looked for behind another one. */
+const REACH = 100
 
 /** The names of what commits have changed. */
 export interface Changed {
@@ -21,8 +23,14 @@ export interface CommitRevisions {
   readonly previous: string | undefined
 }
 
+/** A commit that says what it has changed. */
+export interface Commit {
+  readonly revision: string
+  readonly changed: Changed
+}
+
 /** What is known of a commit. */
-interface Commit {
+interface KnownCommit {
   /** undefined: the commit does not say it */
   readonly changed: Changed | undefined
   /** the revision of the commit before */
@@ -47,7 +55,7 @@ export function lastRevisionOf(text: string | null): string {
 
 /** The last commits of all partitions that this process knows. A revision is never used again, in any partition. */
 export class LastCommits {
-  readonly #commits = new LRUCache<string, Commit>({ max: COMMITS })
+  readonly #commits = new LRUCache<string, KnownCommit>({ max: COMMITS })
 
   /** Remembers a commit of this process. @param previous the revision of the commit before */
   note(revision: string, changed: Changed | undefined, previous: string): void {
@@ -68,19 +76,18 @@ export class LastCommits {
   }
 
   /**
-   * What has changed between two revisions of a partition.
-   * @returns undefined: that is not known, or the other one is not after this one
+   * The commits between two revisions of a partition, the first one first.
+   * @returns undefined: they are not known, or the other revision is not after this one, or they are many
    */
-  changedBetween(revision: string, other: string): Changed | undefined {
-    const [records, indexes]: [string[], string[]] = [[], []]
+  between(revision: string, other: string): Commit[] | undefined {
+    const commits: Commit[] = []
     // A text that is cut at the end of a line does not tell whether there were commits before.
-    for (let at = other, steps = 0; at !== revision || at === ''; steps++) {
+    for (let at = other; at !== revision || at === '';) {
       const commit = this.#commits.get(at)
-      if (commit?.changed === undefined || steps > COMMITS) return undefined
-      records.push(...commit.changed.records)
-      indexes.push(...commit.changed.indexes)
+      if (commit?.changed === undefined || commits.length === REACH) return undefined
+      commits.unshift({ revision: at, changed: commit.changed })
       at = commit.previous
     }
-    return { records, indexes }
+    return commits
   }
 }

@@ -41,6 +41,13 @@ interface KnownPage {
   readonly names: readonly string[]
 }
 
+/** A commit of this process. */
+export interface SentCommit {
+  readonly change: Change
+  /** in Redis, of what it puts */
+  readonly texts: readonly string[]
+}
+
 /** In place of a record that is not known. */
 const UNKNOWN: Stored = { revision: '', value: {} }
 
@@ -54,7 +61,13 @@ export class ReadCache {
   readonly #records: KnownRecords
   readonly #pages: LRUCache<string, KnownPage>
   readonly #indexes: LRUCache<string, KnownIndex>
-  readonly #views = new Views((base, changed) => this.forget(base, changed))
+  readonly #views = new Views((base, { revision, changed }, view) => {
+    this.forget(base, changed)
+    const own = this.#sent.get(revision)
+    if (own !== undefined) this.#noteWritten(base, own, view)
+  })
+  /** the commits of this process that are on their way, by their revisions: others may read of them before their replies come */
+  readonly #sent = new Map<string, SentCommit>()
 
   /** @param bytes the memory that it may take, roughly; a mebibyte at least */
   constructor(bytes = defaultCacheBytes()) {
@@ -79,16 +92,29 @@ export class ReadCache {
     return this.#views.note(base, text, after)
   }
 
-  /**
-   * Forgets what a commit of this process has changed, and remembers what it has written.
-   * @param texts in Redis, of what it puts
-   */
-  noteOwnCommit(base: string, change: Change, texts: readonly string[], { revision, previous }: CommitRevisions): void {
-    const view = this.#views.noteOwn(base, revision, changedBy(change), previous)
+  /** Remembers a commit that this process sends. It ends with {@link ReadCache.noteOutcome}. */
+  noteSent(sent: SentCommit): void {
+    this.#sent.set(sent.change.revision, sent)
+  }
+
+  /** Remembers what a commit of this process has written, and forgets what it has changed. @param revisions undefined: it may not be made */
+  noteOutcome(base: string, sent: SentCommit, revisions: CommitRevisions | undefined): void {
+    const { change } = sent
+    if (revisions !== undefined) {
+      const changed = changedBy(change)
+      const view = this.#views.noteOwn(base, { revision: revisions.revision, changed }, revisions.previous)
+      if (view === undefined) this.forget(base, changed)
+      if (view !== 'ahead') this.#noteWritten(base, sent, view)
+    }
+    this.#sent.delete(change.revision)
+  }
+
+  /** @param view undefined: by now others may have changed it */
+  #noteWritten(base: string, { change, texts }: SentCommit, view: View | undefined): void {
+    const { revision, put, remove } = change
     let i = 0
-    for (const [key, value] of change.put)
-      this.#records.set(`${base}:r:${key}`, { revision: change.revision, value }, texts[i++]!.length, view)
-    for (const key of change.remove) this.#records.set(`${base}:r:${key}`, null, 0, view)
+    for (const [key, value] of put) this.#records.set(`${base}:r:${key}`, { revision, value }, texts[i++]!.length, view)
+    for (const key of remove) this.#records.set(`${base}:r:${key}`, null, 0, view)
   }
 
   /** Forgets what may have changed. Values stay: they may be found unchanged. */
@@ -203,19 +229,19 @@ export class ReadCache {
     const isOneMoment = first === last
     const view = this.noteCommits(base, first, after)
     const revision = lastRevisionOf(first)
-    const ahead = view.revision === revision ? undefined : this.#views.changedBetween(revision, view.revision)
+    const ahead = view.revision === revision ? [] : this.#views.between(revision, view.revision)!
+    const hasChanged = (list: keyof Changed, name: string) => ahead.some(({ changed }) => changed[list].includes(name))
     const isOutdated = (key: string, text: string | null) =>
-      ahead !== undefined && (ahead.records.includes(key) || (text === null && mayBeAppended(key)))
+      hasChanged('records', key) || (text === null && ahead.length > 0 && mayBeAppended(key))
     for (const [i, name] of names.entries())
       if (!isOutdated(name.slice(base.length + 3), records[i]!)) this.noteRecord(name, records[i]!, view)
     for (const [i, [index, before]] of [...question.indexes].entries()) {
       const revision = revisions[i]!
       const isSame = revision !== null && before === revision
-      if (ahead?.indexes.includes(index) !== true) this.noteIndex(base, index, revision, isOneMoment || isSame ? view : undefined)
+      if (!hasChanged('indexes', index)) this.noteIndex(base, index, revision, isOneMoment || isSame ? view : undefined)
     }
     if (!isOneMoment) return this.noteCommits(base, last, after)
-    for (const [i, range] of question.ranges.entries())
-      if (ahead?.indexes.includes(range.index) !== true) this.notePage(base, range, pages[i]!)
+    for (const [i, range] of question.ranges.entries()) if (!hasChanged('indexes', range.index)) this.notePage(base, range, pages[i]!)
     return view
   }
 

@@ -1,4 +1,4 @@
-import type { Change, IndexRange, ReadRequest, Snapshot, Template } from '../port.ts'
+import type { IndexRange, ReadRequest, Snapshot, Template } from '../port.ts'
 import type { Connection } from './client.ts'
 import type { Decode, ReadReply } from './codec.ts'
 import type { Identity } from './identity.ts'
@@ -6,7 +6,7 @@ import { lastRevisionOf, type CommitRevisions } from './last-commits.ts'
 import { FIRST_BYTES, readInSteps } from './long-reads.ts'
 import type { Run } from './pool.ts'
 import type { Question } from './question.ts'
-import type { ReadCache } from './read-cache.ts'
+import type { ReadCache, SentCommit } from './read-cache.ts'
 import type { View } from './views.ts'
 
 /** How often a read asks for what it guesses, before it is a script. */
@@ -51,9 +51,19 @@ export class Reads {
     return this.#cache.recall(`${this.#prefix}:{${partition}}`, records)
   }
 
-  /** Remembers a commit of this process. @param texts in Redis, of what it puts */
-  noteCommit(partition: string, change: Change, texts: readonly string[], revisions: CommitRevisions): void {
-    this.#cache.noteOwnCommit(`${this.#prefix}:{${partition}}`, change, texts, revisions)
+  /** Makes a commit, and remembers what it writes. @returns its outcome */
+  async whileSending(
+    partition: string,
+    sent: SentCommit,
+    send: () => Promise<CommitRevisions | 'conflict'>,
+  ): Promise<CommitRevisions | 'conflict'> {
+    let outcome: CommitRevisions | 'conflict' = 'conflict'
+    this.#cache.noteSent(sent)
+    try {
+      return (outcome = await send())
+    } finally {
+      this.#cache.noteOutcome(`${this.#prefix}:{${partition}}`, sent, outcome === 'conflict' ? undefined : outcome)
+    }
   }
 
   async #read(base: string, request: ReadRequest): Promise<Snapshot | null> {

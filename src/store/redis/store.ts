@@ -152,9 +152,8 @@ export class RedisStore implements Store {
   async commit(partition: string, change: Change): Promise<'done' | 'conflict'> {
     await this.#leases.pass(partition, change.lease)
     const encoded = encodeChange(change)
-    const revisions = await this.#commits.send(this.#key(partition), encoded)
-    if (revisions === 'conflict') return 'conflict'
-    this.#reads.noteCommit(partition, change, encoded.texts, revisions)
+    const send = () => this.#commits.send(this.#key(partition), encoded)
+    if ((await this.#reads.whileSending(partition, { change, texts: encoded.texts }, send)) === 'conflict') return 'conflict'
     this.#commitPubSub.notify(partition, change)
     return 'done'
   }

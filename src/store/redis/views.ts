@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { LastCommits, lastRevisionOf, type Changed } from './last-commits.ts'
+import { LastCommits, lastRevisionOf, type Commit } from './last-commits.ts'
 
 /** Partitions that are remembered. */
 const PARTITIONS = 10_000
@@ -14,11 +14,11 @@ export interface View {
 export class Views {
   readonly #views = new LRUCache<string, View>({ max: PARTITIONS })
   readonly #commits = new LastCommits()
-  readonly #forget: (base: string, changed: Changed) => void
+  readonly #follow: (base: string, commit: Commit, view: View) => void
 
-  /** @param forget is called with what has changed in a partition since it was known */
-  constructor(forget: (base: string, changed: Changed) => void) {
-    this.#forget = forget
+  /** @param follow is called with each commit since what was known of a partition */
+  constructor(follow: (base: string, commit: Commit, view: View) => void) {
+    this.#follow = follow
   }
 
   /** @returns undefined: nothing is known */
@@ -38,9 +38,9 @@ export class Views {
     if (view?.revision === revision) return view
     this.#commits.read(text)
     if (view !== undefined && this.#advance(base, view, revision)) return view
-    const isAfter = revision === after || (after !== undefined && this.changedBetween(after, revision) !== undefined)
+    const isAfter = revision === after || (after !== undefined && this.between(after, revision) !== undefined)
     // Otherwise, a Redis that lost commits in a failover would never be believed.
-    if (isAfter && view !== undefined && this.changedBetween(revision, view.revision) !== undefined) return view
+    if (isAfter && view !== undefined && this.between(revision, view.revision) !== undefined) return view
     const next = { revision }
     this.#views.set(base, next)
     return next
@@ -49,26 +49,26 @@ export class Views {
   /**
    * Remembers a commit of this process.
    * @param previous the revision of the commit before; undefined: that is not known
-   * @returns what is known now, if that is true right after the commit
+   * @returns what is known now if that is true right after the commit; 'ahead': it is true after a later one; undefined: neither
    */
-  noteOwn(base: string, revision: string, changed: Changed, previous: string | undefined): View | undefined {
+  noteOwn(base: string, { revision, changed }: Commit, previous: string | undefined): View | 'ahead' | undefined {
     if (previous !== undefined) this.#commits.note(revision, changed, previous)
     const view = this.#views.get(base)
-    if (view !== undefined && this.#advance(base, view, revision)) return view
-    this.#forget(base, changed)
-    return undefined
+    if (view === undefined || view.revision === revision) return view
+    if (this.between(revision, view.revision) !== undefined) return 'ahead'
+    return this.#advance(base, view, revision) ? view : undefined
   }
 
-  /** See {@link LastCommits.changedBetween}. */
-  changedBetween(revision: string, other: string): Changed | undefined {
-    return this.#commits.changedBetween(revision, other)
+  /** See {@link LastCommits.between}. */
+  between(revision: string, other: string): Commit[] | undefined {
+    return this.#commits.between(revision, other)
   }
 
   #advance(base: string, view: View, revision: string): boolean {
-    const changed = this.changedBetween(view.revision, revision)
-    if (changed === undefined) return false
-    this.#forget(base, changed)
+    const commits = this.between(view.revision, revision)
+    if (commits === undefined) return false
     view.revision = revision
+    for (const commit of commits) this.#follow(base, commit, view)
     return true
   }
 }
