@@ -10,6 +10,7 @@ import type { Call } from './call.ts'
 import type { AttemptRecord } from './decision-record.ts'
 import type { Input } from './input.ts'
 import type { Done } from './outcome.ts'
+import { accessesFurther } from './recalls.ts'
 import type { Route } from './routes.ts'
 import type { Services, UsingAttempt } from './services.ts'
 import type { Abilities, Unit } from './unit.ts'
@@ -77,10 +78,10 @@ export class Attempt implements Abilities {
     this.call = call
     this.record = record
     this.#lease = lease
-    this.mayRecall = mayRecall
     this.position = position
     this.tx = new Transaction(services.store, call.principal.partition, services.random, lease?.id, () => this.turn.take())
     this.route = (call.surface.route ?? services.route)(call.method, call.path)
+    this.mayRecall = mayRecall && accessesFurther(this.route)
   }
 
   /** Makes findings known to the steps after this one, which returns what this returns. */

@@ -77,10 +77,10 @@ function attemptAll(services: Services, call: Call, trail: Trail, position?: str
   const { partition } = call.principal // 401
   let isRetry = false
   return retryConflicts(services.store, partition, MAX_ATTEMPTS, (lease) => {
-    const mayRecall = !isRetry && services.store.isRemote && call.method !== 'GET'
+    const mayRecall = !isRetry && services.store.isRemote
     const attempt = new Attempt(services, call, trail.next(isRetry), { lease, position, mayRecall })
     isRetry = true
-    if (!mayRecall) return follow(attempt, stepsOf(attempt))
+    if (!attempt.mayRecall) return follow(attempt, stepsOf(attempt))
     const read = () => new Attempt(services, call, trail.next(false), { lease, position, mayRecall: false })
     return followRecalled(attempt, read)
   })

@@ -31,7 +31,7 @@ export function prefetch(services: Services, tx: Transaction, call: Call, route:
   const further = call.key?.reads(clock) ?? []
   const ranges = operation.ranges?.(params) ?? []
   const records = [token, membership, ...target, ...further]
-  if (mayRecall && !operation.isRead && ranges.length === 0 && recalls.mayNext(operation.id) && tx.recall(records)) return undefined
+  if (mayRecall && ranges.length === 0 && recalls.mayNext(operation.id) && tx.recall(records)) return undefined
   const prefetched = tx.prefetch({ records, counts: operation.counts?.(params) ?? [], ranges })
   return andThen(prefetched, () => undefined)
 }

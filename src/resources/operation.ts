@@ -375,6 +375,11 @@ export function filteredList<Item, Query = Record<string, never>>(row: Given<Fil
   }) as unknown as Operation
 }
 
+/** Whether the response is a page of a list. */
+export function isList({ data }: Pick<Operation, 'data'>): boolean {
+  return data.def.type === 'array'
+}
+
 /** Whether an operation changes a card or what hangs on it: its `If-Claim` can hold. */
 export function writesToCard({ path, isRead }: Pick<Operation, 'path' | 'isRead'>): boolean {
   return !isRead && /^\/(cards|subtasks|comments|attachments)\/\{/.test(path)

@@ -77,6 +77,49 @@ beforeEach(async () => {
   recalled = 0
 })
 
+describe('a list that begins with what its process remembers', () => {
+  const list = () => service.send(person.read, 'GET', `/boards/${board.id}/cards`)
+  beforeEach(async () => {
+    await list()
+    recalled = 0
+  })
+
+  test('is one access to the storage if all of it is true', async () => {
+    const [{ status, body }, trips] = await counted(list)
+    expect({ status, cards: body.data.length, trips, recalled }).toEqual({ status: 200, cards: 1, trips: 1, recalled: 1 })
+  })
+
+  test.each<[what: string, change: () => Promise<unknown>, status: number]>([
+    ['a revoked token', () => elsewhere(keys.token(sha256Hex(person.read)), (value) => ({ ...value, revoked_at: now() })), 401],
+    ['the token of a former member', () => elsewhere(keys.membership(person.id), (value) => ({ ...value, ended_at: now() })), 401],
+    ['a removed board', () => elsewhere(keys.board(board.id), () => undefined), 404],
+    ['a private board of another person', () => hide(), 404],
+  ])('is refused for %s', async (_what, change, status) => {
+    await change()
+    expect({ status: (await list()).status, recalled }).toEqual({ status, recalled: 1 })
+  })
+
+  test('is not refused for what is not true any more', async () => {
+    remembered.set(keys.token(sha256Hex(person.read)), null)
+    expect({ status: (await list()).status, recalled }).toEqual({ status: 200, recalled: 1 })
+  })
+})
+
+test('a read of a single resource does not begin with what its process remembers', async () => {
+  const read = () => service.send(person.read, 'GET', `/cards/${card}`)
+  await read()
+  const [{ status }, trips] = await counted(read)
+  expect({ status, trips, recalled }).toEqual({ status: 200, trips: 1, recalled: 0 })
+})
+
+/** Another person's board that nobody else may read. */
+async function hide(): Promise<void> {
+  const other = await service.person(workspaceId)
+  await elsewhere(keys.membership(person.id), (value) => ({ ...value, role: 'member' as const }))
+  await elsewhere(keys.board(board.id), (value) => ({ ...value, visibility: 'private' as const, creator_id: other.id }))
+  await elsewhere(keys.boardMember(board.id, person.id), () => undefined)
+}
+
 describe('a write that begins with what its process remembers', () => {
   test('is one access to the storage if all of it is true', async () => {
     const [{ status }, trips] = await counted(() => patch())
@@ -129,14 +172,6 @@ describe('a write that begins with what its process remembers', () => {
     const before = await stored()
     expect({ status: (await patch()).status, recalled, stored: await stored() }).toEqual({ status, recalled: 1, stored: before })
   })
-
-  /** Another person's board that nobody else may read. */
-  async function hide(): Promise<void> {
-    const other = await service.person(workspaceId)
-    await elsewhere(keys.membership(person.id), (value) => ({ ...value, role: 'member' as const }))
-    await elsewhere(keys.board(board.id), (value) => ({ ...value, visibility: 'private' as const, creator_id: other.id }))
-    await elsewhere(keys.boardMember(board.id, person.id), () => undefined)
-  }
 
   test('is not refused for what is not true any more', async () => {
     await elsewhere(keys.card(card), (value) => ({ ...value, title: 'Same' }))

@@ -19,7 +19,7 @@ const expected: Readonly<Record<string, readonly [accesses: number, conflictsWit
   'access.search_action': [2],
   'access.search_resource': [4],
   'access.search_subject': [3],
-  'members.list': [2],
+  'members.list': [2, '', 1],
   'notices.list': [2],
   'notices.mark': [2, '', 1],
   'boards.list': [3],
@@ -28,21 +28,21 @@ const expected: Readonly<Record<string, readonly [accesses: number, conflictsWit
   'boards.update': [2, 'board'],
   'boards.set_visibility': [3, 'board'],
   'boards.delete': [2, 'board'],
-  'board_members.list': [2],
-  'boards.assignable': [2],
+  'board_members.list': [2, '', 1],
+  'boards.assignable': [2, '', 1],
   'boards.batch': [8],
-  'boards.changes': [3],
+  'boards.changes': [3, '', 2],
   'boards.events': [3],
   'board_members.add': [4, 'board'],
   'board_members.remove': [3, 'board'],
-  'columns.list': [2],
+  'columns.list': [2, '', 1],
   'columns.read': [1],
   'columns.create': [3],
   'columns.rename': [2],
   'columns.move': [3],
   'columns.archive': [3],
   'columns.restore': [1],
-  'cards.list': [2],
+  'cards.list': [2, '', 1],
   'cards.search': [6],
   'cards.read': [1],
   'cards.create': [3],
@@ -69,29 +69,29 @@ const expected: Readonly<Record<string, readonly [accesses: number, conflictsWit
   'claims.fail': [2, 'card'],
   'claims.ask': [2, 'card'],
   'claims.read': [2],
-  'labels.list': [2],
+  'labels.list': [2, '', 1],
   'labels.read': [1],
   'labels.create': [2],
   'labels.update': [2],
   'labels.delete': [3, 'card'],
-  'subtasks.list': [2],
+  'subtasks.list': [2, '', 1],
   'subtasks.read': [1],
   'subtasks.create': [3],
   'subtasks.update': [2],
   'subtasks.delete': [2],
-  'comments.list': [2],
+  'comments.list': [2, '', 1],
   'comments.read': [1],
   'comments.create': [2],
   'comments.update': [2],
   'comments.delete': [2],
-  'attachments.list': [3],
+  'attachments.list': [3, '', 2],
   'attachments.read': [1],
   'attachments.download': [1],
   'attachments.attach': [3],
   // The tombstone of the bytes is read and written before they are received.
   'attachments.upload': [5],
   'attachments.detach': [3, 'card'],
-  'webhooks.list': [3],
+  'webhooks.list': [3, '', 2],
   'webhooks.read': [2],
   // The list of workspaces with webhooks, the key of its secrets, the end of the feed, and how many there are of the board, and of the
   // others.
@@ -100,12 +100,15 @@ const expected: Readonly<Record<string, readonly [accesses: number, conflictsWit
   'webhooks.delete': [3],
   'webhooks.rotate_secret': [4],
   'webhooks.test': [3],
-  'webhooks.deliveries': [2],
+  'webhooks.deliveries': [2, '', 1],
   'files.read': [1],
   'files.update': [3],
 }
 
-/** The same with filters that name something: at most one access more, whatever their number. Filters by the caller need none. */
+/**
+ * The same with filters that name something: at most one access more, whatever their number. Filters by the caller need none. Redis needs one
+ * fewer on a board, which the process remembers.
+ */
 const filtered: readonly (readonly [id: string, query: string, accesses: number])[] = [
   // As other lists whose cards are examined one by one.
   ['cards.list', '?q=card', 4],
@@ -163,7 +166,8 @@ describe.each(drivers)('on $name', async (driver) => {
     const read = () => service.send(scenario.caller.read, 'GET', pathOf(row.path + query, scenario))
     await read()
     const before = service.store.trips
-    expect({ status: (await read()).status, trips: service.store.trips - before }).toEqual({ status: 200, trips: accesses })
+    const remembered = driver.name === 'redis' && row.kind === 'single' ? 1 : 0
+    expect({ status: (await read()).status, trips: service.store.trips - before }).toEqual({ status: 200, trips: accesses - remembered })
   })
 
   // A change between the read and the commit of a write.

@@ -4,7 +4,7 @@ import { cardWithClaim } from '../../resources/cards/schema.ts'
 import { answered, claimedCard } from '../../resources/claims/operations.ts'
 import { programVersion } from '../../model/package-files.ts'
 import { LISTED } from '../../resources/included.ts'
-import type { Operation } from '../../resources/operation.ts'
+import { isList, type Operation } from '../../resources/operation.ts'
 import { findForbiddable, hasData } from './error-codes.ts'
 import { createErrorSchemas, createPageSchema, pascalCase } from './error-schemas.ts'
 import { headers, requestHeaders } from './headers.ts'
@@ -120,8 +120,7 @@ function outputSchemas(operations: readonly Operation[], names: ReadonlyMap<z.Zo
   for (const operation of operations) {
     if (!hasData(operation)) continue
     const name = names.get(itemOf(operation.data))!
-    const isList = operation.data.def.type === 'array'
-    schemas[responseName(name, isList)] = responseSchema(name, isList, page)
+    schemas[responseName(name, isList(operation))] = responseSchema(name, isList(operation), page)
   }
   return schemas
 }

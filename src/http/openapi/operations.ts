@@ -3,7 +3,7 @@ import { OWN_ID, userIdPattern } from '../../model/fields.ts'
 import { idPattern, kindOfParameter } from '../../model/ids.ts'
 import { limits } from '../../model/limits.ts'
 import type { Engine } from '../../policy/engine.ts'
-import { namesInPath, writesToCard, type Operation } from '../../resources/operation.ts'
+import { isList, namesInPath, writesToCard, type Operation } from '../../resources/operation.ts'
 import { errorCodesOf, hasData, isDownload, type ForbiddablePermissions } from './error-codes.ts'
 import type { RecordedExample, RecordedExamples } from './source.ts'
 import { selectableFields } from '../fields.ts'
@@ -76,11 +76,6 @@ export function describeOperation(source: OperationSource, operation: Operation)
 /** `board_members.add` → `board_members` */
 export function tagOf(id: string): string {
   return id.split('.')[0]!
-}
-
-/** Whether the response is a page of a list. */
-function isList({ data }: Operation): boolean {
-  return data.def.type === 'array'
 }
 
 /** The schema of `data`; for a list, of its items. */
