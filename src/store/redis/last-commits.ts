@@ -83,7 +83,7 @@ export class LastCommits {
     const commits: Commit[] = []
     // A text that is cut at the end of a line does not tell whether there were commits before.
     for (let at = other; at !== revision || at === '';) {
-      const commit = this.#commits.get(at)
+      const commit = this.#commits.peek(at)
       if (commit?.changed === undefined || commits.length === REACH) return undefined
       commits.unshift({ revision: at, changed: commit.changed })
       at = commit.previous

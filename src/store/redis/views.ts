@@ -55,7 +55,8 @@ export class Views {
     if (previous !== undefined) this.#commits.note(revision, changed, previous)
     const view = this.#views.get(base)
     if (view === undefined || view.revision === revision) return view
-    if (this.between(revision, view.revision) !== undefined) return 'ahead'
+    // To look for a commit that is not there takes the longest.
+    if (previous !== view.revision && this.between(revision, view.revision) !== undefined) return 'ahead'
     return this.#advance(base, view, revision) ? view : undefined
   }
 
