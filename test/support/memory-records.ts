@@ -7,7 +7,7 @@ import type { IndexRange, Store } from '../../src/store/port.ts'
 import { transact } from '../../src/store/transact.ts'
 import { Transaction } from '../../src/store/transaction.ts'
 
-/** The records of one partition of a storage in memory. */
+/** The records of one partition of a storage in memory, which are read like those of a server. */
 class MemoryRecords {
   store!: Store
   /** the keys that the last commit wrote or removed */
@@ -22,7 +22,7 @@ class MemoryRecords {
   }
 
   reset(): void {
-    this.store = createMemoryStore(createDerivations())
+    this.store = Object.assign(createMemoryStore(createDerivations()), { isRemote: true })
     this.ranges = []
     const { commit, read } = this.store
     this.store.commit = (partition, change) => {
