@@ -7,7 +7,7 @@ import type { IndexRange, Store } from '../../src/store/port.ts'
 import { transact } from '../../src/store/transact.ts'
 import { Transaction } from '../../src/store/transaction.ts'
 
-/** The records of one partition of a storage in memory, which are read like those of a server. */
+/** The records of one partition of a storage in memory. It is read as if it were a server. */
 class MemoryRecords {
   store!: Store
   /** the keys that the last commit wrote or removed */
