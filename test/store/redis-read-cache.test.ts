@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { systemRandom } from '../../src/model/ids.ts'
 import type { Index } from '../../src/store/indexes.ts'
 import type { Key } from '../../src/store/keys.ts'
 import { createMemoryStore } from '../../src/store/memory.ts'
 import type { ExpectedRecord, ReadRequest, Snapshot, Store, Stored } from '../../src/store/port.ts'
+import { CommitSender } from '../../src/store/redis/commits.ts'
 import { Pool } from '../../src/store/redis/pool.ts'
 import type { Changed } from '../../src/store/redis/last-commits.ts'
 import { ReadCache } from '../../src/store/redis/read-cache.ts'
@@ -236,6 +237,37 @@ describe('what was read before', () => {
     await pool.run(async (client) => client.del(await client.keys(`${prefix}:*`)))
     await expect(store.read('w1', request)).rejects.toMatchObject({ message: /^Redis was emptied/ })
   })
+})
+
+test('a record that a process has removed is there if another process appends it again before the reply to the removal comes', async () => {
+  let reply!: () => void
+  const replied = new Promise<void>((resolve) => (reply = resolve))
+  const pool = await Pool.open(sharedRedis(), 2, quiet)
+  opened.push(pool)
+  const commits = new CommitSender(pool)
+  const send = commits.send.bind(commits)
+  let sent: Promise<unknown> | undefined
+  commits.send = async (...given) => {
+    const outcome = send(...given)
+    sent = outcome
+    await replied
+    return outcome
+  }
+  const store = new RedisStore(pool, prefix, { derived: [], commits })
+  const other = await openProcess()
+  const append = (n: number) => other.commit('w1', change({ append: { log: { fetch: 'log:', values: [{ n }] } } }))
+  const read = async () => (await store.read('w1', readRequest({ records: [APPENDED[0]!], ranges: [{ index: 'i', limit: 9 }] })))!.records[0]!
+  await append(1)
+  expect((await read()).stored!.value).toEqual({ n: 1 })
+  const removal = store.commit('w1', change({ remove: [APPENDED[0]!], index: { log: { remove: [APPENDED[0]!.slice(4)] } } }))
+  await vi.waitFor(() => expect(sent).toBeDefined())
+  await sent
+  // The index was empty, so the next record has the same number.
+  await append(2)
+  expect((await read()).stored?.value).toEqual({ n: 2 })
+  reply()
+  expect(await removal).toBe('done')
+  expect((await read()).stored?.value).toEqual({ n: 2 })
 })
 
 test('what a process keeps takes no more than it may, however much it reads', async () => {

@@ -68,8 +68,11 @@ export class Views {
   #advance(base: string, view: View, revision: string): boolean {
     const commits = this.between(view.revision, revision)
     if (commits === undefined) return false
-    view.revision = revision
-    for (const commit of commits) this.#follow(base, commit, view)
+    for (const commit of commits) {
+      // What is absent after this commit may be appended by the next one.
+      view.revision = commit.revision
+      this.#follow(base, commit, view)
+    }
     return true
   }
 }
