@@ -28,8 +28,8 @@ export type Claim = Readonly<z.infer<typeof claim>>
 const release = z.strictObject({
   family: hash,
   until: timestamp,
-  /** the card's */
-  revision: z.string().max(100),
+  /** the card's. It is a word of an index entry, and no driver must take it for several */
+  revision: z.string().regex(/^\w{1,100}$/, 'must be a revision'),
 })
 type Release = Readonly<z.infer<typeof release>>
 

@@ -45,6 +45,11 @@ const argon = (cost: string) => `$argon2id$v=19$${cost}$c29tZXNhbHQ$aGFzaA`
 
 test.each<[string, () => readonly string[], string]>([
   ['a member of a prototype', () => member('board', 'constructor', 'x'), 'Unrecognized key: "constructor"'],
+  [
+    'a revision that ends in the middle of a list, for Redis',
+    () => member('claim', 'releases', [{ family: '0'.repeat(64), until: '2026-11-20T12:00:00.000Z', revision: 'r\0' }]),
+    'releases.0.revision: must be a revision',
+  ],
   ['an unknown role', () => member('membership', 'role', 'root'), 'role: '],
   ['a line that is nested deep', () => lines.toSpliced(3, 0, deep(100_000)), 'line 4 is not a valid line of a backup'],
   [

@@ -256,7 +256,8 @@ test('a record that a process has removed is there if another process appends it
   const store = new RedisStore(pool, prefix, { derived: [], commits })
   const other = await openProcess()
   const append = (n: number) => other.commit('w1', change({ append: { log: { fetch: 'log:', values: [{ n }] } } }))
-  const read = async () => (await store.read('w1', readRequest({ records: [APPENDED[0]!], ranges: [{ index: 'i', limit: 9 }] })))!.records[0]!
+  const read = async () =>
+    (await store.read('w1', readRequest({ records: [APPENDED[0]!], ranges: [{ index: 'i', limit: 9 }] })))!.records[0]!
   await append(1)
   expect((await read()).stored!.value).toEqual({ n: 1 })
   const removal = store.commit('w1', change({ remove: [APPENDED[0]!], index: { log: { remove: [APPENDED[0]!.slice(4)] } } }))
