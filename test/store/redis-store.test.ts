@@ -69,6 +69,15 @@ describe('a commit on Redis', () => {
     expect(delays.times).toEqual([])
   })
 
+  test.each([{ put: { 'a:\0': {} } }, { remove: ['a:\0'] }, { index: { i: { add: ['x \0'] } } }, { index: { 'i:\0': { remove: ['x'] } } }])(
+    'with a NUL in a key, a name or an entry is not sent: %j',
+    async (made) => {
+      const redis = storeWith([DONE])
+      await expect(redis.store.commit('w1', change(made))).rejects.toThrow(TypeError)
+      expect(sent(redis)).toEqual([])
+    },
+  )
+
   test('whose reply is lost is resent, later each time, and its outcome is stored for longer', async () => {
     const redis = storeWith([lost, lost, lost, lost, lost, lost, DONE])
     expect(await commit(redis)).toBe('done')

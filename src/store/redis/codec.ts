@@ -43,6 +43,7 @@ export interface EncodedChange {
   readonly texts: readonly string[]
 }
 
+/** @throws {TypeError} when a key, a name or an entry has a NUL: the script would take what follows for another item */
 export function encodeChange(change: Change): EncodedChange {
   const { revision, lease = '', expect, onlyRemoves, put, remove, indexes, append = NOTHING } = change
   const { records, indexes: expected, capacity } = expect
@@ -63,11 +64,13 @@ export function encodeChange(change: Change): EncodedChange {
     for (const entry of add) items.push(entry)
     for (const entry of removed) items.push(entry)
   }
+  const lists = `${items.join('\0')}\0`
+  if (lists.split('\0').length - 1 !== items.length) throw new TypeError('store: a key, a name or an entry has a NUL')
   const values = [...put.values(), ...[...append.values()].flatMap((appended) => appended.values)]
   return {
     revision,
     line: lineOf(change),
-    lists: `${items.join('\0')}\0`,
+    lists,
     texts: values.map((value) => `${revision} ${JSON.stringify(value)}`),
   }
 }
