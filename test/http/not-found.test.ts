@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { Recalls } from '../../src/http/recalls.ts'
 import { operations } from '../../src/resources/table.ts'
 import { recordUses } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
@@ -140,11 +141,16 @@ describe.each(drivers)('404, on $name', async (driver) => {
     async (filter, list, parameter) => {
       await recordUses(service, visible.caller)
       const responses = new Map<string, string>()
-      for (const [reason, id] of await absentIds(list, parameter)) {
+      const send = (id: string) => service.send(visible.caller.read, 'GET', `${fill(list, visible.params)}?${filter}=${id}`)
+      const ids = await absentIds(list, parameter)
+      Object.assign(service.app.services, { recalls: new Recalls() })
+      await send(ids[0]![1])
+      // The credential, with the target if there is one, and what the filter names. On Redis, the process remembers the first of them.
+      const expected = driver.name === 'redis' && list !== '/cards' ? 1 : 2
+      for (const [reason, id] of ids) {
         const before = service.store.trips
-        responses.set(reason, bytes(await service.send(visible.caller.read, 'GET', `${fill(list, visible.params)}?${filter}=${id}`)))
-        // The credential, with the target if there is one, and what the filter names.
-        expect([reason, service.store.trips - before]).toEqual([reason, 2])
+        responses.set(reason, bytes(await send(id)))
+        expect([reason, service.store.trips - before]).toEqual([reason, expected])
       }
       expectOneResponse(responses, { parameter: filter })
     },

@@ -92,6 +92,7 @@ describe.each(drivers)('a page of a list that is assembled from several reads, o
     }
     // The changes preceded an access of each page, except for the last page, which needs fewer accesses.
     expect(pages).toEqual([...pages.slice(1).map(() => ['new', 'new']), ['old', 'old']])
-    expect(pages.length - 1).toBeGreaterThanOrEqual(expected)
+    // On Redis, the process remembers what comes before a list.
+    expect(pages.length - 1).toBeGreaterThanOrEqual(driver.name === 'redis' ? expected - 1 : expected)
   })
 })
