@@ -1,5 +1,5 @@
 import { errors, type ErrorCode } from '../../model/errors.ts'
-import type { Operation } from '../../resources/operation.ts'
+import { isList, type Operation } from '../../resources/operation.ts'
 import { byStatus, isDownload } from './error-codes.ts'
 import { errorName, FAILURE, pascalCase } from './error-schemas.ts'
 import { BYTES_SCHEMA } from './for-generators.ts'
@@ -56,18 +56,18 @@ export function successResponses(
     }
   }
   const { status, method, entity } = operation
-  const isList = operation.data.def.type === 'array'
+  const isPage = isList(operation)
   const further: HeaderName[] = [
     ...(status === 201 ? (['Location'] as const) : []),
-    ...(status === 201 || entity !== undefined || isList ? (['ETag'] as const) : []),
+    ...(status === 201 || entity !== undefined || isPage ? (['ETag'] as const) : []),
     ...(operation.isRead ? [] : (['Idempotent-Replayed', 'Dry-Run'] as const)),
   ]
   const success: ResponseObject = {
-    description: status === 201 ? 'It was created.' : isList ? 'A page of the list.' : 'The request succeeded.',
+    description: status === 201 ? 'It was created.' : isPage ? 'A page of the list.' : 'The request succeeded.',
     headers: headersOf(...further),
     content: {
       'application/json': {
-        schema: { $ref: `#/components/schemas/${responseName(dataName!, isList)}` },
+        schema: { $ref: `#/components/schemas/${responseName(dataName!, isPage)}` },
         ...(example === undefined ? {} : { example: example.response }),
       },
     },
@@ -77,7 +77,7 @@ export function successResponses(
     operation.data.def.type === 'nullable' && status === 201
       ? { 200: { ...success, description: 'No card is ready.', headers: headersOf('Idempotent-Replayed', 'Dry-Run') } }
       : {}
-  return { ...nothing, [status]: success, ...(method === 'GET' && (entity !== undefined || isList) ? { 304: notModified } : {}) }
+  return { ...nothing, [status]: success, ...(method === 'GET' && (entity !== undefined || isPage) ? { 304: notModified } : {}) }
 }
 
 /** The last change that was recorded, as an event. Its id is the cursor after it. */
