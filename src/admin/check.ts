@@ -148,7 +148,8 @@ async function listRecord(store: Store, partition: string, key: string, revision
   const stored = read!.records[0]!.stored
   if (stored === null) return
   const expect = { ...NO_EXPECTATION, records: new Map([[key, stored.revision]]) }
-  await store.commit(partition, { revision, expect, put: new Map([[key, stored.value]]), remove: new Set(), indexes: new Map() })
+  const put = new Map([[key, stored.value]])
+  await store.commit(partition, { revision, expect, listsAgain: true, put, remove: new Set(), indexes: new Map() })
 }
 
 /** Adds an entry to an index that it has, which lists the index. */

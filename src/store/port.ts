@@ -105,6 +105,8 @@ export interface Change {
   readonly expect: Expectation
   /** whether it only revokes or removes: a driver makes it although storage is full, if it can */
   readonly onlyRemoves?: boolean | undefined
+  /** whether a driver with a list of all records lists those that it puts although they exist: the list may have lost them */
+  readonly listsAgain?: boolean | undefined
   readonly put: ReadonlyMap<string, Value>
   readonly remove: ReadonlySet<string>
   /** index → entries to add and to remove */

@@ -45,7 +45,7 @@ export interface EncodedChange {
 
 /** @throws {TypeError} when a key, a name or an entry has a NUL: the script would take what follows for another item */
 export function encodeChange(change: Change): EncodedChange {
-  const { revision, lease = '', expect, onlyRemoves, put, remove, indexes, append = NOTHING } = change
+  const { revision, lease = '', expect, onlyRemoves, listsAgain, put, remove, indexes, append = NOTHING } = change
   const { records, indexes: expected, capacity } = expect
   const items: (string | number)[] = [lease, onlyRemoves === true ? 1 : 0, records.size]
   for (const record of records) items.push(...encodeExpected(record))
@@ -54,7 +54,7 @@ export function encodeChange(change: Change): EncodedChange {
   items.push(capacity.size)
   for (const [name, limit] of capacity) items.push(name, limit)
   items.push(put.size)
-  for (const key of put.keys()) items.push(key, records.get(key) == null ? 1 : 0)
+  for (const key of put.keys()) items.push(key, listsAgain || records.get(key) == null ? 1 : 0)
   items.push(remove.size, ...remove, append.size)
   for (const [index, { fetch, values }] of append) items.push(index, fetch, values.length)
   items.push(indexes.size)

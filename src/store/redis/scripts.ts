@@ -117,7 +117,7 @@ return { records, ranges, counts, rest, redis.call('GET', KEYS[1]) }
  *     records that are expected          key, revision, members as JSON or ""
  *     indexes that are expected          name, revision
  *     indexes with a capacity            name, number of entries that they may have
- *     records to put                     key, "0" if the commit expects that it exists
+ *     records to put                     key, "0" if it is listed: the commit expects that it exists
  *     records to remove                  key
  *     indexes that records are added to  name, what the keys of these records begin with, their number
  *     changes of indexes                 name, numbers of entries to add and to remove, these entries
@@ -173,12 +173,12 @@ for _ = 1, nextNumber() do
   at = at + 2
 end
 local changed, sets, keys, revisions, added, removed = {}, {}, {}, {}, {}, {}
-local function put(key, isNew)
+local function put(key, isToList)
   textAt = textAt + 1
   changed[#changed + 1] = key
   sets[#sets + 1] = base .. ':r:' .. key
   sets[#sets + 1] = ARGV[textAt]
-  if isNew then
+  if isToList then
     keys[#keys + 1] = '0'
     keys[#keys + 1] = key
   end
