@@ -32,11 +32,11 @@ describe('the connections to a Redis', () => {
       await redis.untilDisconnected()
     })
 
-    test.each(['1', '3'])('are closed when Redis holds data of another format (%s), and nothing is written', async (format) => {
+    test.each(['1', '4'])('are closed when Redis holds data of another format (%s), and nothing is written', async (format) => {
       await redis.operator.set('lk:format', format)
       await expect(open(redis.server.url)).rejects.toMatchObject({
         name: 'StorageUnavailable',
-        message: `this Redis holds data of format ${format}, and this version of Lanekeeper reads format 2: use the version of Lanekeeper that wrote it, or another database`,
+        message: `this Redis holds data of format ${format}, and this version of Lanekeeper reads format 3: use the version of Lanekeeper that wrote it, or another database`,
       })
       await redis.untilDisconnected()
       expect({ keys: await redis.operator.keys('*'), format: await redis.operator.get('lk:format') }).toEqual({
@@ -45,9 +45,10 @@ describe('the connections to a Redis', () => {
       })
     })
 
-    test('write the format when it is absent', async () => {
+    test.each([null, '2'])('write the format when it was %s, so that an earlier version does not start', async (earlier) => {
+      if (earlier !== null) await redis.operator.set('lk:format', earlier)
       await (await open(redis.server.url)).close()
-      expect(await redis.operator.get('lk:format')).toBe('2')
+      expect(await redis.operator.get('lk:format')).toBe('3')
       await (await open(redis.server.url)).close()
     })
 

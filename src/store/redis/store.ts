@@ -22,7 +22,9 @@ import { CommandFailed, openClient, Pool, throwUnavailable, toUnavailable, withT
 import { scanIndexNames, scanPartitions, scanRecords, scanUnlisted } from './scan.ts'
 
 /** The format of all keys and values. A Redis with data of another format is refused. */
-const FORMAT = '2'
+const FORMAT = '3'
+/** A format that this version reads, too. It differs in the order of the last commits: a process that expects it must not start any more. */
+const EARLIER_FORMAT = '2'
 /** How long a lease lasts at most in its process, in milliseconds, including the wait for the lease. */
 const LEASE_TIME = 500
 /** How long a lease lasts at most among the processes, in milliseconds, by default. */
@@ -66,7 +68,8 @@ export async function openRedisStore(
     const replication = replicationOf(url)
     const pool = await openPool(connections)
     const format = await readOnce(pool, `${prefix}:format`, FORMAT)
-    if (format !== FORMAT)
+    if (format === EARLIER_FORMAT) await pool.run((client) => client.set(`${prefix}:format`, FORMAT))
+    else if (format !== FORMAT)
       throw new StorageUnavailable(
         `this Redis holds data of format ${format}, and this version of Lanekeeper reads format ${FORMAT}: use the version of Lanekeeper that wrote it, or another database`,
       )
