@@ -15,7 +15,7 @@ import { seedOn } from '../support/demo.ts'
 import { drivers } from '../support/drivers.ts'
 import { comparableExport, withTrailer } from '../support/export-lines.ts'
 import { failFrom } from '../support/failing-storage.ts'
-import { sampledEffort } from '../support/sample.ts'
+import { stride } from '../support/sample.ts'
 import { cheapPasswords, Service } from '../support/service.ts'
 import { backupOf } from '../support/transfers.ts'
 
@@ -167,7 +167,7 @@ describe.each(drivers)('restores to $name', (driver) => {
 describe.each(drivers)('interrupted restores on $name', (driver) => {
   test('after a restore ended at any storage operation, it is not usable, and the next one completes', async () => {
     let [ended, complete] = [0, 0]
-    for (let at = 2, reached = true; reached; at += driver.name === 'memory' ? sampledEffort(1, 5) : 7) {
+    for (let at = 2, reached = true; reached; at += driver.name === 'memory' ? stride(5) : 7) {
       const target = await Service.start(driver)
       const failing = failFrom(target.adminDeps, at)
       const first = await restore(failing.deps, createIo(lines)).catch((error: unknown) => error)
