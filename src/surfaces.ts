@@ -46,9 +46,15 @@ export function createSurfaces(options: SurfaceOptions): H3 {
     const answer = ({ req: request }: H3Event, { path, search }: RequestTarget) => {
       // Some clients end each path with a slash. It is dropped here, so that whatever follows sees one path.
       const end = path.endsWith('/') ? -1 : path.length
-      // The specification of the decision point has no parameters of queries, and what nobody knows is ignored there.
-      const known = form === undefined ? search : ''
-      const asked = { request, requestId: randomUUID(), method: request.method, path: path.slice(prefix.length, end), search: known }
+      // One literal, because V8 takes microseconds to spread an object, and each request comes this way.
+      const asked = {
+        request,
+        requestId: randomUUID(),
+        method: request.method,
+        path: path.slice(prefix.length, end),
+        // The specification of the decision point has no parameters of queries, and what nobody knows is ignored there.
+        search: form === undefined ? search : '',
+      }
       return andThen(handle(services(), asked, form), (response) => compression.apply(request, response))
     }
     return [prefix, answer] as const
